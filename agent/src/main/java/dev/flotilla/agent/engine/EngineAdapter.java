@@ -1,0 +1,95 @@
+package dev.flotilla.agent.engine;
+
+import dev.flotilla.wire.WorkerSpec;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/** Knows one kind of engine: its command line, how it says that it is ready, and what it needs. */
+public interface EngineAdapter {
+
+  /** The engine's word in a recipe, such as {@code llama-server}. */
+  String engine();
+
+  /**
+   * Memory that a worker will take, from the model file's header, before anything is started.
+   *
+   * @throws ModelRefused where the file is not a model that this engine can load
+   */
+  MemoryNeed memoryNeed(WorkerSpec spec, Path model) throws ModelRefused;
+
+  /**
+   * The exact process to start.
+   *
+   * @param port loopback port that the engine is to listen on
+   * @param threads processor threads that the worker gets
+   * @param launch this launch's random key and run directory
+   */
+  LaunchCommand command(WorkerSpec spec, Path model, int port, int threads, Launch launch);
+
+  /**
+   * Asks the process on {@code port} whether it is this launch, ready, and as promised. Never
+   * throws: what can't be reached or does not fit is a {@link Readiness} that says so.
+   */
+  Readiness probe(WorkerSpec spec, int port, Launch launch);
+
+  /**
+   * Turns the last lines of a dead engine's log and its exit code into one sentence that a person
+   * understands.
+   */
+  String explainExit(int exitCode, List<String> lastLogLines);
+
+  /**
+   * One launch of a worker.
+   *
+   * @param apiKey random key of this launch, passed by environment or a file of mode 600, never as
+   *     an argument
+   * @param runDirectory folder of this launch alone, inside the agent's home
+   * @param generation number of the launch
+   */
+  record Launch(String apiKey, Path runDirectory, long generation) {}
+
+  /**
+   * A process to start.
+   *
+   * @param arguments program first; shown to people as it is, so it holds no secret
+   * @param environment what is set on top of the agent's own (scrubbed) environment
+   */
+  record LaunchCommand(List<String> arguments, Map<String, String> environment) {
+    public LaunchCommand {
+      arguments = List.copyOf(arguments);
+      environment = Map.copyOf(environment);
+    }
+  }
+
+  /** Terms of the memory arithmetic, bytes. */
+  record MemoryNeed(long weightBytes, long cacheBytes, long workingBytes) {
+    public long totalBytes() {
+      return weightBytes + cacheBytes + workingBytes;
+    }
+  }
+
+  /** What a probe of a launch found. */
+  sealed interface Readiness {
+    /** Not there yet; {@code what} says what was seen, such as "loading the model". */
+    record NotYet(String what) implements Readiness {}
+
+    /** This launch answers, with the promised context and slots. */
+    record Ready(String engineBuild, int contextTokens, int slots) implements Readiness {}
+
+    /**
+     * Something answers that is not this launch, or that is not as promised; {@code why} is one
+     * sentence.
+     */
+    record Wrong(String why) implements Readiness {}
+  }
+
+  /** A model file that can't be used, with the reason. */
+  final class ModelRefused extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    public ModelRefused(String message) {
+      super(message);
+    }
+  }
+}

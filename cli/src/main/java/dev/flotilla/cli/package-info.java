@@ -1,0 +1,5 @@
+/** The flotilla command: assembles everything. */
+@NullMarked
+package dev.flotilla.cli;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,63 @@
+package dev.flotilla.wire;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What the hub wants one worker to be: the model's promise and the recipe that was chosen for the
+ * node. The agent turns it into a command line; two equal specs describe the same process.
+ *
+ * @param id the worker's name, unique in the fleet: {@code NODE/MODEL-N}
+ * @param model the public name
+ * @param engine which adapter starts it, such as {@code llama-server}
+ * @param source where the weights are: a path, {@code hf:}, {@code https:} or {@code pip:}
+ *     reference
+ * @param contextTokens tokens that one request may use, prompt and answer together
+ * @param slots requests that run at once
+ * @param reasoning where the model's reasoning is promised to be
+ * @param tools whether tool calls are promised to arrive as {@code tool_calls}
+ * @param embeddings whether the worker answers {@code /v1/embeddings} (and nothing else)
+ * @param args the recipe's extra engine options, name without dashes to value, in the file's order
+ */
+public record WorkerSpec(
+    String id,
+    String model,
+    String engine,
+    String source,
+    int contextTokens,
+    int slots,
+    Reasoning reasoning,
+    boolean tools,
+    boolean embeddings,
+    Map<String, String> args) {
+
+  public WorkerSpec {
+    args = java.util.Collections.unmodifiableMap(new java.util.LinkedHashMap<>(args));
+  }
+
+  /** The place of the reasoning in a reply, as the promise names it. */
+  public enum Reasoning {
+    /** {@code <think>…</think>} stays in {@code content}. */
+    INLINE("inline"),
+    /** The field {@code reasoning_content} beside {@code content}. */
+    REASONING_CONTENT("reasoning_content"),
+    /** The model is told not to think. */
+    OFF("off");
+
+    private final String word;
+
+    Reasoning(String word) {
+      this.word = word;
+    }
+
+    /** The word in {@code fleet.yaml}. */
+    public String word() {
+      return word;
+    }
+
+    /** The words that {@code fleet.yaml} may use, in the order of the constants. */
+    public static List<String> words() {
+      return List.of(INLINE.word, REASONING_CONTENT.word, OFF.word);
+    }
+  }
+}
