@@ -1,0 +1,52 @@
+package dev.flotilla.hub.fleet;
+
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One worker as people see it: a row of the worker table. Holds no secret.
+ *
+ * @param startedWith exact command line of the launch, program first, empty before the first start
+ * @param stateReason one sentence where the state needs one, empty otherwise
+ * @param commandedBy who drained it by hand, empty where nobody did
+ */
+public record WorkerView(
+    String name,
+    String node,
+    String host,
+    String gpu,
+    String model,
+    String engine,
+    String engineBuild,
+    int contextTokens,
+    int slots,
+    State state,
+    String stateReason,
+    long generation,
+    long pid,
+    int port,
+    long residentBytes,
+    int launches,
+    @Nullable Instant startedAt,
+    List<String> startedWith,
+    String commandedBy) {
+
+  /** The life of a worker, as the hub sees it. */
+  public enum State {
+    /** Wanted and not yet ready: fetching, starting, or pausing before another try. */
+    STARTING,
+    /** Takes requests. */
+    SERVING,
+    /** Takes nothing new; what runs is finished. */
+    DRAINING,
+    /** Can't be started as asked; the reason says why. */
+    REFUSED,
+    /** Its node has been silent for longer than a heartbeat: nothing new is sent. */
+    SUSPECT,
+    /** Its node is gone. */
+    LOST,
+    /** Not wanted any more, or stopped with its agent. */
+    STOPPED
+  }
+}
