@@ -111,7 +111,6 @@ public record FleetSpec(
    * @param requestBodyBytes largest request body
    */
   public record Limits(int queuePerModel, Duration queueWait, long requestBodyBytes) {
-    public static final Limits DEFAULT =
-        new Limits(256, Duration.ofMinutes(2), 32L * 1024 * 1024);
+    public static final Limits DEFAULT = new Limits(256, Duration.ofMinutes(2), 32L * 1024 * 1024);
   }
 }
