@@ -11,6 +11,8 @@ public interface ProgressListener {
   ProgressListener NOBODY = (subject, step, done, total, finished) -> {};
 
   /**
+   * The step moved on.
+   *
    * @param subject what it is for: a model reference or an engine
    * @param step what is being done, in words
    * @param doneBytes how far it is
