@@ -1,0 +1,49 @@
+package dev.flotilla.hub.routing;
+
+import dev.flotilla.hub.routing.Target.Capability;
+import java.util.Set;
+
+/**
+ * What the dispatcher has to know of a request to place it.
+ *
+ * @param model the public name
+ * @param capability {@link Capability#TEXT} or {@link Capability#EMBEDDINGS}
+ * @param key who asks, for fairness; empty where no key is demanded
+ * @param contextTokens tokens that surely have to fit, prompt and one of the answer; 0 where even
+ *     that is not known
+ * @param promptTokens best guess of the prompt's length, for the expected time only
+ * @param outputTokensMax most tokens that the client wants, 0 where it does not say
+ * @param tried ledger keys of the targets that already failed this request
+ */
+public record RequestNeeds(
+    String model,
+    Capability capability,
+    String key,
+    int contextTokens,
+    int promptTokens,
+    int outputTokensMax,
+    Set<String> tried) {
+
+  public RequestNeeds {
+    tried = Set.copyOf(tried);
+  }
+
+  /** The same request after an attempt on {@code target} failed. */
+  public RequestNeeds without(Target target) {
+    var more = new java.util.HashSet<>(tried);
+    more.add(target.ledgerKey());
+    return new RequestNeeds(
+        model, capability, key, contextTokens, promptTokens, outputTokensMax, more);
+  }
+
+  /** Whether the target answers this kind of request and can hold its prompt. */
+  boolean fits(Target target) {
+    return answeredBy(target)
+        && (target.contextTokens() == 0 || contextTokens <= target.contextTokens());
+  }
+
+  /** Whether the target answers this kind of request at all. */
+  boolean answeredBy(Target target) {
+    return target.capability() == Capability.BOTH || target.capability() == capability;
+  }
+}

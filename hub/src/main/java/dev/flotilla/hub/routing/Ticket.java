@@ -1,0 +1,80 @@
+package dev.flotilla.hub.routing;
+
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request's place in the dispatcher's queue. Settled once, under the dispatcher's lock; one
+ * thread awaits it, any thread may cancel it.
+ */
+public final class Ticket {
+  private final Dispatcher dispatcher;
+  private final RequestNeeds needs;
+  private final long enteredNanos;
+  private final long deadlineNanos;
+  private volatile @Nullable Admission settled;
+  private volatile @Nullable Thread waiter;
+
+  Ticket(Dispatcher dispatcher, RequestNeeds needs, long enteredNanos, long deadlineNanos) {
+    this.dispatcher = dispatcher;
+    this.needs = needs;
+    this.enteredNanos = enteredNanos;
+    this.deadlineNanos = deadlineNanos;
+  }
+
+  /**
+   * Waits for the answer, at most as long as {@link QueueLimits#longestWait()}. An interrupt
+   * cancels. A reservation that is granted must be closed by the caller.
+   */
+  public Admission await() {
+    Admission answer = settled;
+    if (answer != null) {
+      return answer;
+    }
+    waiter = Thread.currentThread();
+    while (true) {
+      long nanos = dispatcher.look(this);
+      answer = settled;
+      if (answer != null) {
+        return answer;
+      }
+      LockSupport.parkNanos(this, nanos);
+      if (Thread.currentThread().isInterrupted()) {
+        cancel();
+      }
+    }
+  }
+
+  /**
+   * Gives up waiting. Where a place was granted at the same moment it stays granted, and {@link
+   * #await} hands it out to be closed.
+   */
+  public void cancel() {
+    dispatcher.cancel(this);
+  }
+
+  RequestNeeds needs() {
+    return needs;
+  }
+
+  long enteredNanos() {
+    return enteredNanos;
+  }
+
+  long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  @Nullable Admission settled() {
+    return settled;
+  }
+
+  /** Under the dispatcher's lock, once. */
+  void settle(Admission answer) {
+    settled = answer;
+    Thread parked = waiter;
+    if (parked != null) {
+      LockSupport.unpark(parked);
+    }
+  }
+}
