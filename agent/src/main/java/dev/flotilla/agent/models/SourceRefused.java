@@ -1,0 +1,13 @@
+package dev.flotilla.agent.models;
+
+/**
+ * A model reference that is not one: the message is one sentence that says what is wrong with it
+ * and which forms there are.
+ */
+public final class SourceRefused extends Exception {
+  private static final long serialVersionUID = 1L;
+
+  public SourceRefused(String message) {
+    super(message);
+  }
+}
