@@ -4,7 +4,15 @@ package dev.flotilla.agent.models;
 final class DownloadFailed extends Exception {
   private static final long serialVersionUID = 1L;
 
+  private final String message;
+
   DownloadFailed(String message) {
     super(message);
+    this.message = message;
+  }
+
+  @Override
+  public String getMessage() {
+    return message;
   }
 }

@@ -7,7 +7,6 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -46,7 +45,7 @@ final class Downloader {
    * @param sha256 what the source says of its digest, lower-case hexadecimal; empty where it does
    *     not
    * @param step what a person reads while it runs
-   * @param spareBytes disk that is needed beside the file itself, such as for unpacking it
+   * @param unpacked whether it is unpacked afterwards, which takes at least its size once more
    */
   record Order(
       String source,
@@ -56,20 +55,20 @@ final class Downloader {
       long size,
       String sha256,
       String step,
-      long spareBytes) {}
+      boolean unpacked) {}
 
   /** A complete, verified part. */
   record Fetched(long size, String sha256) {}
 
-  /** Free bytes of the disk that a file lies on, and will lie on. */
+  /** Free bytes of the disk that a file lies on, or will lie on; its folder exists. */
   interface FreeSpace {
-    long bytes(Path near) throws IOException;
+    long bytes(Path file) throws IOException;
 
     /** What the file system says. */
     static FreeSpace ofDisk() {
-      return near -> {
-        FileStore store = Files.getFileStore(near);
-        return store.getUsableSpace();
+      return file -> {
+        Path folder = file.toAbsolutePath().getParent();
+        return Files.getFileStore(folder == null ? file : folder).getUsableSpace();
       };
     }
   }
@@ -186,11 +185,7 @@ final class Downloader {
   }
 
   private Outcome resume(
-      Order order,
-      PartFile part,
-      HttpResponse<InputStream> reply,
-      InputStream body,
-      Steps steps)
+      Order order, PartFile part, HttpResponse<InputStream> reply, InputStream body, Steps steps)
       throws DownloadFailed, IOException, InterruptedException {
     Matcher range = CONTENT_RANGE.matcher(header(reply, "content-range"));
     Note note = part.note();
@@ -339,15 +334,15 @@ final class Downloader {
 
   private void needDisk(Order order, PartFile part, long whole) throws DownloadFailed, IOException {
     long missing = whole >= 0 ? whole - part.length() : 0;
-    long needed = missing + order.spareBytes() + limits.diskReserveBytes();
-    long free = freeSpace.bytes(order.part().toAbsolutePath().getParent());
+    long unpacked = order.unpacked() && whole >= 0 ? whole : 0;
+    long needed = missing + unpacked + limits.diskReserveBytes();
+    long free = freeSpace.bytes(order.part());
     if (free < needed) {
       throw new DownloadFailed(diskShort(order.source(), order.part(), needed, free, limits));
     }
   }
 
-  static String diskShort(
-      String source, Path near, long needed, long free, DownloadLimits limits) {
+  static String diskShort(String source, Path near, long needed, long free, DownloadLimits limits) {
     return String.format(
         Locale.ROOT,
         "%s needs %.2f GiB of disk at %s (with %.2f GiB that stay free), but %.2f GiB are free; make"
@@ -392,7 +387,30 @@ final class Downloader {
    * The head of the reply to a HEAD request, following redirects within the same origin only: where
    * another origin would be next, this reply is the source's own last word.
    */
-  HttpResponse<Void> head(Order order) throws DownloadFailed, IOException, InterruptedException {
+  HttpResponse<Void> head(Order order) throws DownloadFailed, InterruptedException {
+    for (int tries = 1; ; tries++) {
+      try {
+        return headOnce(order);
+      } catch (IOException e) {
+        rethrowInterrupt(e);
+        if (tries >= limits.attemptsWithoutProgress()) {
+          throw new DownloadFailed(
+              order.source()
+                  + " could not be looked up at "
+                  + WebAddress.shown(order.address())
+                  + " after "
+                  + tries
+                  + " tries: "
+                  + reason(e)
+                  + ".");
+        }
+        Thread.sleep(pause(tries, Duration.ZERO));
+      }
+    }
+  }
+
+  private HttpResponse<Void> headOnce(Order order)
+      throws DownloadFailed, IOException, InterruptedException {
     URI address = order.address();
     for (int hops = 0; hops <= limits.redirects(); hops++) {
       HttpResponse<Void> reply =
@@ -436,8 +454,7 @@ final class Downloader {
     }
     String refusal = location.isEmpty() ? "is empty." : WebAddress.refusal(next);
     if (!refusal.isEmpty()) {
-      throw new DownloadFailed(
-          order.source() + " is redirected to an address that " + refusal);
+      throw new DownloadFailed(order.source() + " is redirected to an address that " + refusal);
     }
     return next;
   }
@@ -465,7 +482,7 @@ final class Downloader {
     return reply.headers().firstValue(name).orElse("");
   }
 
-  private static long length(HttpResponse<?> reply) {
+  static long length(HttpResponse<?> reply) {
     OptionalLong length;
     try {
       length = reply.headers().firstValueAsLong("content-length");

@@ -7,7 +7,15 @@ package dev.flotilla.agent.models;
 public final class SourceRefused extends Exception {
   private static final long serialVersionUID = 1L;
 
+  private final String message;
+
   public SourceRefused(String message) {
     super(message);
+    this.message = message;
+  }
+
+  @Override
+  public String getMessage() {
+    return message;
   }
 }

@@ -1,8 +1,7 @@
 package dev.flotilla.agent.models;
 
-import dev.flotilla.wire.ControlMessage;
+import dev.flotilla.agent.engine.ProgressListener;
 import java.time.Duration;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -13,12 +12,12 @@ final class Steps {
   private static final long GAP_NANOS = Duration.ofMillis(250).toNanos();
 
   private final String subject;
-  private final Consumer<ControlMessage.Progress> listener;
+  private final ProgressListener listener;
   private final LongSupplier nanos;
   private String lastStep = "";
   private long lastSaidNanos;
 
-  Steps(String subject, Consumer<ControlMessage.Progress> listener, LongSupplier nanos) {
+  Steps(String subject, ProgressListener listener, LongSupplier nanos) {
     this.subject = subject;
     this.listener = listener;
     this.nanos = nanos;
@@ -34,11 +33,11 @@ final class Steps {
     }
     lastStep = step;
     lastSaidNanos = now;
-    listener.accept(new ControlMessage.Progress(subject, step, done, total, false));
+    listener.progress(subject, step, done, total, false);
   }
 
   /** The last word on this subject. */
   void finished(String step, long bytes) {
-    listener.accept(new ControlMessage.Progress(subject, step, bytes, bytes, true));
+    listener.progress(subject, step, bytes, bytes, true);
   }
 }

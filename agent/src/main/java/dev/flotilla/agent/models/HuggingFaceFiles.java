@@ -1,0 +1,115 @@
+package dev.flotilla.agent.models;
+
+import dev.flotilla.agent.models.Downloader.Order;
+import dev.flotilla.agent.models.ModelSource.HuggingFace;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.net.URLEncoder;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * What Hugging Face (or the mirror that {@code HF_ENDPOINT} names) says of a file: its address at
+ * the newest commit, and for large files size and SHA-256.
+ *
+ * <p>The token of {@code HF_TOKEN} goes to the endpoint's own origin only.
+ */
+final class HuggingFaceFiles {
+
+  /**
+   * @param order what to fetch
+   * @param commit the repository's commit, empty where it is not said
+   */
+  record Found(Order order, String commit) {}
+
+  private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
+  private static final Pattern COMMIT = Pattern.compile("[0-9a-f]{40}");
+
+  private final Downloader downloader;
+  private final String endpoint;
+  private final String token;
+
+  /**
+   * @param environment looked up for {@code HF_ENDPOINT} and {@code HF_TOKEN}
+   */
+  HuggingFaceFiles(Downloader downloader, Map<String, String> environment) {
+    this.downloader = downloader;
+    String named = environment.getOrDefault("HF_ENDPOINT", "").strip();
+    this.endpoint = (named.isEmpty() ? "https://huggingface.co" : named).replaceAll("/+$", "");
+    this.token = environment.getOrDefault("HF_TOKEN", "").strip();
+  }
+
+  Found find(String source, HuggingFace file, Path part)
+      throws DownloadFailed, InterruptedException {
+    Order main = order(source, address(file, "main"), part, -1, "");
+    HttpResponse<Void> head = downloader.head(main);
+    int status = head.statusCode();
+    if (status == 405 || status == 501) {
+      return new Found(main, "");
+    }
+    if (status >= 400) {
+      throw new DownloadFailed(Downloader.refusal(main, status));
+    }
+    String commit = Downloader.header(head, "x-repo-commit");
+    commit = COMMIT.matcher(commit).matches() ? commit : "";
+    String digest = unquoted(Downloader.header(head, "x-linked-etag"));
+    digest = digest.isEmpty() ? unquoted(Downloader.header(head, "etag")) : digest;
+    String linkedSize = Downloader.header(head, "x-linked-size");
+    long size = -1;
+    if (linkedSize.matches("\\d{1,18}")) {
+      size = Long.parseLong(linkedSize);
+    } else if (status == 200) {
+      size = Downloader.length(head);
+    }
+    return new Found(
+        order(
+            source,
+            commit.isEmpty() ? main.address() : address(file, commit),
+            part,
+            size,
+            SHA256.matcher(digest).matches() ? digest : ""),
+        commit);
+  }
+
+  private Order order(String source, URI address, Path part, long size, String sha256) {
+    return new Order(source, address, token, part, size, sha256, "downloading", false);
+  }
+
+  private URI address(HuggingFace file, String revision) throws DownloadFailed {
+    String path =
+        List.copyOf(file.file()).stream()
+            .map(segment -> URLEncoder.encode(segment, StandardCharsets.UTF_8).replace("+", "%20"))
+            .collect(Collectors.joining("/"));
+    try {
+      URI address =
+          new URI(
+              endpoint
+                  + "/"
+                  + file.owner()
+                  + "/"
+                  + file.repo()
+                  + "/resolve/"
+                  + revision
+                  + "/"
+                  + path);
+      String refusal = WebAddress.refusal(address);
+      if (!refusal.isEmpty()) {
+        throw new DownloadFailed("HF_ENDPOINT " + refusal);
+      }
+      return address;
+    } catch (URISyntaxException e) {
+      throw new DownloadFailed("HF_ENDPOINT is not an address: " + e.getReason() + ".");
+    }
+  }
+
+  private static String unquoted(String etag) {
+    String text = etag.startsWith("W/") ? etag.substring(2) : etag;
+    return text.replace("\"", "").toLowerCase(Locale.ROOT);
+  }
+}
