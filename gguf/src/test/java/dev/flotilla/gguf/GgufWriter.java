@@ -1,0 +1,181 @@
+package dev.flotilla.gguf;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Writes small model files for tests. */
+final class GgufWriter {
+  private final ByteArrayOutputStream keys = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream tensors = new ByteArrayOutputStream();
+  private long keyCount;
+  private long tensorCount;
+  private long dataBytes;
+  private int version = 3;
+
+  /** A llama of two layers with everything that the arithmetic asks for. */
+  static GgufWriter tinyLlama() {
+    return new GgufWriter()
+        .text("general.architecture", "llama")
+        .text("general.name", "Tiny")
+        .u32("general.file_type", 15)
+        .u32("llama.block_count", 2)
+        .u32("llama.context_length", 8192)
+        .u32("llama.embedding_length", 64)
+        .u32("llama.attention.head_count", 4)
+        .u32("llama.attention.head_count_kv", 2)
+        .text("tokenizer.ggml.model", "gpt2")
+        .texts("tokenizer.ggml.tokens", List.of("a", "Ġthe", "<|endÀ|>"))
+        .i32s("tokenizer.ggml.token_type", 1, 1, 3)
+        .tensor("token_embd.weight", 0, 64, 3)
+        .tensor("output.weight", 8, 64, 3);
+  }
+
+  GgufWriter version(int version) {
+    this.version = version;
+    return this;
+  }
+
+  GgufWriter text(String key, String value) {
+    head(key, 8);
+    string(keys, value);
+    return this;
+  }
+
+  GgufWriter u32(String key, int value) {
+    head(key, 4);
+    i32(keys, value);
+    return this;
+  }
+
+  GgufWriter u16(String key, int value) {
+    head(key, 2);
+    keys.writeBytes(little(2).putShort((short) value).array());
+    return this;
+  }
+
+  GgufWriter bool(String key, boolean value) {
+    head(key, 7);
+    keys.write(value ? 1 : 0);
+    return this;
+  }
+
+  GgufWriter f32(String key, float value) {
+    head(key, 6);
+    i32(keys, Float.floatToIntBits(value));
+    return this;
+  }
+
+  GgufWriter texts(String key, List<String> values) {
+    head(key, 9);
+    i32(keys, 8);
+    i64(keys, values.size());
+    values.forEach(value -> string(keys, value));
+    return this;
+  }
+
+  GgufWriter i32s(String key, int... values) {
+    head(key, 9);
+    i32(keys, 5);
+    i64(keys, values.length);
+    for (int value : values) {
+      i32(keys, value);
+    }
+    return this;
+  }
+
+  GgufWriter bools(String key, boolean... values) {
+    head(key, 9);
+    i32(keys, 7);
+    i64(keys, values.length);
+    for (boolean value : values) {
+      keys.write(value ? 1 : 0);
+    }
+    return this;
+  }
+
+  /** A key whose type and value bytes are what the test says. */
+  GgufWriter raw(String key, int type, byte... value) {
+    head(key, type);
+    keys.writeBytes(value);
+    return this;
+  }
+
+  GgufWriter tensor(String name, int type, long... dims) {
+    long elements = 1;
+    for (long dim : dims) {
+      elements *= dim;
+    }
+    long count = elements;
+    long bytes =
+        TensorType.of(type)
+            .map(known -> count / known.blockElements() * known.blockBytes())
+            .orElse(count);
+    tensorAt(name, type, dataBytes, dims);
+    dataBytes = Math.ceilDiv(dataBytes + bytes, 32L) * 32;
+    return this;
+  }
+
+  GgufWriter tensorAt(String name, int type, long offset, long... dims) {
+    tensorCount++;
+    string(tensors, name);
+    i32(tensors, dims.length);
+    for (long dim : dims) {
+      i64(tensors, dim);
+    }
+    i32(tensors, type);
+    i64(tensors, offset);
+    return this;
+  }
+
+  byte[] bytes() {
+    ByteArrayOutputStream out = header(tensorCount, keyCount);
+    out.writeBytes(new byte[(int) (Math.ceilDiv(out.size(), 32) * 32L - out.size() + dataBytes)]);
+    return out.toByteArray();
+  }
+
+  /** A header that speaks of other counts than it has. */
+  ByteArrayOutputStream header(long tensorsSaid, long keysSaid) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    out.writeBytes("GGUF".getBytes(StandardCharsets.US_ASCII));
+    i32(out, version);
+    i64(out, tensorsSaid);
+    i64(out, keysSaid);
+    out.writeBytes(keys.toByteArray());
+    out.writeBytes(tensors.toByteArray());
+    return out;
+  }
+
+  Path write(Path file) throws IOException {
+    return Files.write(file, bytes());
+  }
+
+  private void head(String key, int type) {
+    keyCount++;
+    string(keys, key);
+    i32(keys, type);
+  }
+
+  private static void string(ByteArrayOutputStream out, String text) {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    i64(out, bytes.length);
+    out.writeBytes(bytes);
+  }
+
+  private static void i32(ByteArrayOutputStream out, int value) {
+    out.writeBytes(little(4).putInt(value).array());
+  }
+
+  private static void i64(ByteArrayOutputStream out, long value) {
+    out.writeBytes(little(8).putLong(value).array());
+  }
+
+  private static ByteBuffer little(int bytes) {
+    return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+  }
+}
