@@ -1,4 +1,4 @@
-/** The flotilla command: assembles everything. */
+/** The {@code flotilla} command: finds out what is asked, assembles the parts, answers with an exit code. */
 @NullMarked
 package dev.flotilla.cli;
 

@@ -1,0 +1,172 @@
+package dev.flotilla.cli.command;
+
+import dev.flotilla.cli.client.HubClient;
+import dev.flotilla.cli.client.HubOptions;
+import dev.flotilla.cli.output.Failure;
+import dev.flotilla.cli.output.Format;
+import dev.flotilla.cli.output.Shell;
+import dev.flotilla.cli.output.Style;
+import dev.flotilla.cli.output.Text;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+
+/** {@code flotilla describe}: all that is known of one thing, and what happened to it. */
+@Command(
+    name = "describe",
+    description = "Shows all that is known of one worker, node, model, backend, route, event, key.",
+    footer = {
+      "%nExamples:",
+      "  flotilla describe worker laptop/smollm2-135m-1",
+      "  flotilla describe node laptop -o yaml",
+    })
+public final class Describe implements Callable<Integer> {
+  private static final int EVENTS_SHOWN = 10;
+
+  private final Shell shell;
+
+  @Mixin private final HubOptions hub = new HubOptions();
+
+  @Parameters(
+      index = "0",
+      paramLabel = "KIND",
+      converter = Get.KindConverter.class,
+      description = "worker, node, model, backend, route, event, key or token.")
+  private Listing kind = Listing.WORKERS;
+
+  @Parameters(index = "1", paramLabel = "NAME", description = "Its name, as 'flotilla get' shows.")
+  private String name = "";
+
+  @Option(
+      names = {"-o", "--output"},
+      paramLabel = "FORMAT",
+      converter = Format.Converter.class,
+      description = "table, json or yaml (default: table).")
+  private Format format = Format.TABLE;
+
+  public Describe(Shell shell) {
+    this.shell = shell;
+  }
+
+  @Override
+  public Integer call() {
+    HubClient client = hub.client(shell);
+    JsonNode item = find(client);
+    if (format == Format.JSON || format == Format.YAML) {
+      format.printDocument(item, shell);
+      return 0;
+    }
+    print(item, "");
+    if (kind != Listing.EVENTS) {
+      printEvents(client);
+    }
+    shell.out().flush();
+    return 0;
+  }
+
+  private JsonNode find(HubClient client) {
+    String path =
+        kind == Listing.EVENTS
+            ? "/api/events?limit=1&after=" + Math.max(0, eventNumber() - 1) + "&oldest=true"
+            : kind.path();
+    JsonNode list = client.get(path);
+    for (JsonNode item : list) {
+      if (Listing.nameOf(item).equals(name)) {
+        return item;
+      }
+    }
+    List<String> names = list.valueStream().map(Listing::nameOf).limit(20).toList();
+    throw new Failure(
+        "no "
+            + kind.singular()
+            + " '"
+            + name
+            + "'"
+            + (names.isEmpty() || kind == Listing.EVENTS
+                ? ""
+                : "; there are: " + String.join(", ", names)));
+  }
+
+  private long eventNumber() {
+    try {
+      return Long.parseLong(name);
+    } catch (NumberFormatException e) {
+      throw new Failure("an event is named by its number, as 'flotilla get events' shows it", e);
+    }
+  }
+
+  private void print(JsonNode item, String indent) {
+    int width =
+        item.propertyStream().mapToInt(field -> title(field.getKey()).length()).max().orElse(0);
+    item.properties()
+        .forEach(
+            field -> {
+              JsonNode value = field.getValue();
+              String title = indent + title(field.getKey());
+              if (value.isObject()) {
+                shell.out().println(Style.STRONG.apply(title, shell.colours()));
+                print(value, indent + "  ");
+              } else {
+                String gap = " ".repeat(width + indent.length() - title.length() + 2);
+                shell
+                    .out()
+                    .println(
+                        Style.STRONG.apply(title, shell.colours())
+                            + gap
+                            + Text.printable(plain(field.getKey(), value)));
+              }
+            });
+  }
+
+  private static String plain(String field, JsonNode value) {
+    if (value.isNull() || (value.isArray() && value.isEmpty())) {
+      return "-";
+    }
+    if (field.equals("startedWith")) {
+      return Text.commandLine(value.valueStream().map(word -> word.asString("")).toList());
+    }
+    if (field.endsWith("Bytes") && value.isIntegralNumber()) {
+      return value.asLong() <= 0 ? "-" : Text.bytes(value.asLong());
+    }
+    if (value.isArray()) {
+      return String.join(
+          ", ",
+          value.valueStream().map(part -> part.isObject() ? part.toString() : part.asString("")).toList());
+    }
+    return value.asString("");
+  }
+
+  /** {@code contextTokens} as people read it: "Context tokens". */
+  private static String title(String field) {
+    String spaced = field.replaceAll("([a-z])([A-Z])", "$1 $2").toLowerCase(java.util.Locale.ROOT);
+    spaced = spaced.endsWith(" bytes") ? spaced.substring(0, spaced.length() - 6) : spaced;
+    return Character.toUpperCase(spaced.charAt(0)) + spaced.substring(1);
+  }
+
+  private void printEvents(HubClient client) {
+    JsonNode events =
+        client.get(
+            "/api/events?limit="
+                + EVENTS_SHOWN
+                + "&subject="
+                + URLEncoder.encode(name, StandardCharsets.UTF_8));
+    if (events.isEmpty()) {
+      return;
+    }
+    shell.out().println(Style.STRONG.apply("Events", shell.colours()));
+    for (JsonNode event : events) {
+      shell
+          .out()
+          .println(
+              "  "
+                  + Text.printable(
+                      event.path("at").asString("") + "  " + event.path("message").asString("")));
+    }
+  }
+}

@@ -1,0 +1,127 @@
+package dev.flotilla.cli.command;
+
+import dev.flotilla.cli.client.HubOptions;
+import dev.flotilla.cli.output.Format;
+import dev.flotilla.cli.output.Shell;
+import dev.flotilla.cli.output.Table;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.TypeConversionException;
+import tools.jackson.databind.JsonNode;
+
+/** {@code flotilla get}: what is. */
+@Command(
+    name = "get",
+    description = "Lists workers, nodes, models, backends, routes, events, keys or tokens.",
+    footer = {
+      "%nExamples:",
+      "  flotilla get workers             the worker table, with the line each was started with",
+      "  flotilla get workers -o json | jq -r '.[].name'",
+      "  flotilla get events --limit 20   the newest things that happened",
+    })
+public final class Get implements Callable<Integer> {
+  private final Shell shell;
+
+  @Mixin private final HubOptions hub = new HubOptions();
+
+  @Parameters(
+      paramLabel = "KIND",
+      converter = KindConverter.class,
+      description = "workers, nodes, models, backends, routes, events, keys or tokens.")
+  private Listing kind = Listing.WORKERS;
+
+  @Option(
+      names = {"-o", "--output"},
+      paramLabel = "FORMAT",
+      converter = Format.Converter.class,
+      description = "table, wide, json or yaml (default: table).")
+  private Format format = Format.TABLE;
+
+  @Option(
+      names = "--limit",
+      paramLabel = "N",
+      description = "Events: how many at most, the newest (default: 50).")
+  private int limit = 50;
+
+  @Option(names = "--after", paramLabel = "ID", description = "Events: only those after this one.")
+  private long after;
+
+  @Option(
+      names = "--subject",
+      paramLabel = "NAME",
+      description = "Events: only those of this worker, node, model, key or revision.")
+  private @Nullable String subject;
+
+  public Get(Shell shell) {
+    this.shell = shell;
+  }
+
+  @Override
+  public Integer call() {
+    String path = kind.path();
+    if (kind == Listing.EVENTS) {
+      path += "?limit=" + limit + "&after=" + after;
+      if (subject != null) {
+        path += "&subject=" + URLEncoder.encode(subject, StandardCharsets.UTF_8);
+      }
+    }
+    JsonNode list = hub.client(shell).get(path);
+    if (format == Format.JSON || format == Format.YAML) {
+      format.printDocument(list, shell);
+      return 0;
+    }
+    if (list.isEmpty()) {
+      shell.err().println(kind.none());
+      return 0;
+    }
+    List<Listing.Column> columns = kind.columns(format == Format.WIDE);
+    Table table = new Table(columns.stream().map(Listing.Column::title).toList());
+    for (JsonNode item : list) {
+      table.add(columns.stream().map(column -> column.value().apply(item)).toList());
+    }
+    boolean cut = table.print(format == Format.WIDE ? whole(shell) : shell);
+    shell.out().flush();
+    if (cut && shell.errIsTerminal()) {
+      shell.err().println("(cut to the width of the terminal; whole with -o wide)");
+    }
+    return 0;
+  }
+
+  /** The same shell with lines as long as they need to be. */
+  private static Shell whole(Shell shell) {
+    return new Shell(
+        shell.in(),
+        shell.out(),
+        shell.err(),
+        shell.environment(),
+        shell.outIsTerminal(),
+        shell.errIsTerminal(),
+        Integer.MAX_VALUE);
+  }
+
+  /** Takes a kind as users write it, in the singular too. */
+  static final class KindConverter implements ITypeConverter<Listing> {
+    @Override
+    public Listing convert(String word) {
+      String lower = word.toLowerCase(Locale.ROOT);
+      for (Listing listing : Listing.values()) {
+        if (listing.word().equals(lower) || listing.singular().equals(lower)) {
+          return listing;
+        }
+      }
+      throw new TypeConversionException(
+          "'"
+              + word
+              + "' is not one of workers, nodes, models, backends, routes, events, keys, tokens");
+    }
+  }
+}

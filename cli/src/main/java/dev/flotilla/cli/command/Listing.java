@@ -1,0 +1,259 @@
+package dev.flotilla.cli.command;
+
+import dev.flotilla.cli.output.Style;
+import dev.flotilla.cli.output.Table.Cell;
+import dev.flotilla.cli.output.Text;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+import tools.jackson.databind.JsonNode;
+
+/** What {@code get} can list: where it is asked for, and the columns that people see. */
+public enum Listing {
+  WORKERS(
+      "/api/workers",
+      "no workers: nothing is configured, or no agent has joined ('flotilla get nodes')",
+      column("Worker", "name"),
+      column("Node", "node"),
+      column("GPU", node -> orDash(text(node, "gpu"))),
+      column("Host", "host"),
+      column("Engine", Listing::engine),
+      column("Ctx", node -> count(node, "contextTokens")),
+      new Column("State", false, node -> state(text(node, "state"))),
+      column("In flight", node -> node.path("inFlight").asInt() + "/" + count(node, "slots")),
+      column("tok/s", node -> speed(node.path("decodeTokensPerSecond").asDouble())),
+      wide("Model", "model"),
+      wide("Pid", node -> count(node, "pid")),
+      wide("Launch", node -> count(node, "launches")),
+      wide("Memory", node -> memory(node, "residentBytes")),
+      column("Started with", Listing::startedWith)),
+  NODES(
+      "/api/nodes",
+      "no nodes: add one with 'flotilla agent --hub URL --token T' on that machine",
+      column("Node", "name"),
+      new Column(
+          "State",
+          false,
+          node ->
+              node.path("connected").asBoolean()
+                  ? node.path("drained").asBoolean()
+                      ? new Cell("drained", Style.CARE)
+                      : new Cell("connected", Style.GOOD)
+                  : new Cell("gone", Style.BAD)),
+      column("Host", node -> text(node.path("facts"), "host")),
+      column("OS", node -> text(node.path("facts"), "os")),
+      column("Arch", node -> text(node.path("facts"), "arch")),
+      column("Cores", node -> count(node.path("facts"), "physicalCores")),
+      column("Memory free", node -> memory(node.path("facts"), "memoryAvailableBytes")),
+      column("of", node -> memory(node.path("facts"), "memoryTotalBytes")),
+      column("Workers", node -> node.path("workers").asString("0")),
+      wide("Lanes idle", node -> node.path("idleLanes").asString("0")),
+      wide("open", node -> node.path("openLanes").asString("0")),
+      wide("Agent", "agentVersion"),
+      column("GPU", Listing::accelerators)),
+  MODELS(
+      "/api/models",
+      "no models: give the hub a configuration with 'flotilla apply fleet.yaml'",
+      column("Model", "name"),
+      column("Ctx", node -> count(node, "contextTokens")),
+      column("Reasoning", "reasoning"),
+      column("Tools", node -> node.path("tools").asBoolean() ? "yes" : "no"),
+      column("Serving", node -> node.path("serving").asInt() + "/" + node.path("replicas").asInt()),
+      column("Sources", node -> joined(node.path("sources")))),
+  BACKENDS(
+      "/api/backends",
+      "no backends",
+      column("Backend", "name"),
+      column("Knows the model as", "model"),
+      column("In flight", node -> node.path("inFlight").asInt() + "/" + count(node, "slots")),
+      column("Served", node -> node.path("served").asString("0")),
+      column("Failed", node -> node.path("failed").asString("0")),
+      column("Key", node -> orDash(text(node, "key"))),
+      column("URL", "url")),
+  ROUTES(
+      "/api/routes",
+      "no routes: a model without one uses all its workers",
+      column("Route", "name"),
+      column("Models", node -> joined(node.path("models"))),
+      column("Strategy", "strategy"),
+      column("To", node -> joined(node.path("to")))),
+  EVENTS(
+      "/api/events",
+      "no events",
+      column("Id", node -> count(node, "id")),
+      column("When", node -> when(text(node, "at"))),
+      new Column("Severity", false, node -> severity(text(node, "severity"))),
+      column("Kind", "kind"),
+      column("Subject", "subject"),
+      column("Message", "message")),
+  KEYS(
+      "/api/keys",
+      "no keys: the hub asks nobody for one (make one with 'flotilla keys create NAME')",
+      column("Key", "name"),
+      column("May", "role"),
+      column("Made", node -> when(text(node, "createdAt"))),
+      column("Last used", node -> orDash(when(text(node, "lastUsedAt")))),
+      column("Starts with", "prefix")),
+  TOKENS(
+      "/api/tokens",
+      "no enrolment tokens: make one with 'flotilla tokens create'",
+      column("Token", "id"),
+      column("Uses left", node -> node.path("usesLeft").asString("")),
+      column("Until", node -> when(text(node, "expiresAt"))),
+      column("Made", node -> when(text(node, "createdAt"))));
+
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
+
+  private final String path;
+  private final String none;
+  private final List<Column> columns;
+
+  Listing(String path, String none, Column... columns) {
+    this.path = path;
+    this.none = none;
+    this.columns = List.of(columns);
+  }
+
+  /**
+   * One column.
+   *
+   * @param wide whether it is shown with {@code -o wide} only
+   */
+  record Column(String title, boolean wide, Function<JsonNode, Cell> value) {}
+
+  /** The word on the command line. */
+  public String word() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /** What one of them is called. */
+  public String singular() {
+    return word().substring(0, word().length() - 1);
+  }
+
+  String path() {
+    return path;
+  }
+
+  /** What is said where there are none. */
+  String none() {
+    return none;
+  }
+
+  List<Column> columns(boolean wide) {
+    List<Column> shown = new ArrayList<>();
+    for (Column column : columns) {
+      if (wide || !column.wide()) {
+        shown.add(column);
+      }
+    }
+    return shown;
+  }
+
+  /** The column's value that names the thing. */
+  static String nameOf(JsonNode node) {
+    return node.has("name") ? text(node, "name") : text(node, "id");
+  }
+
+  private static Column column(String title, String field) {
+    return column(title, node -> text(node, field));
+  }
+
+  private static Column column(String title, Function<JsonNode, String> value) {
+    return new Column(title, false, node -> Cell.of(value.apply(node)));
+  }
+
+  private static Column wide(String title, String field) {
+    return wide(title, node -> text(node, field));
+  }
+
+  private static Column wide(String title, Function<JsonNode, String> value) {
+    return new Column(title, true, node -> Cell.of(value.apply(node)));
+  }
+
+  private static String text(JsonNode node, String field) {
+    return node.path(field).asString("");
+  }
+
+  private static String orDash(String text) {
+    return text.isEmpty() ? "-" : text;
+  }
+
+  private static String count(JsonNode node, String field) {
+    long value = node.path(field).asLong(0);
+    return value == 0 ? "-" : Long.toString(value);
+  }
+
+  private static String memory(JsonNode node, String field) {
+    long value = node.path(field).asLong(0);
+    return value == 0 ? "-" : Text.bytes(value);
+  }
+
+  private static String speed(double tokensPerSecond) {
+    return tokensPerSecond <= 0 ? "-" : String.format(Locale.ROOT, "%.1f", tokensPerSecond);
+  }
+
+  private static String joined(JsonNode list) {
+    return String.join(", ", list.valueStream().map(item -> item.asString("")).toList());
+  }
+
+  private static String engine(JsonNode node) {
+    String build = text(node, "engineBuild");
+    return text(node, "engine") + (build.isEmpty() ? "" : " " + build);
+  }
+
+  private static String accelerators(JsonNode node) {
+    List<String> names =
+        node.path("facts").path("accelerators").valueStream()
+            .map(accelerator -> text(accelerator, "name"))
+            .toList();
+    return names.isEmpty() ? "-" : String.join(", ", names);
+  }
+
+  private static String startedWith(JsonNode node) {
+    List<String> line =
+        node.path("startedWith").valueStream().map(item -> item.asString("")).toList();
+    String reason = text(node, "stateReason");
+    if (line.isEmpty()) {
+      return reason.isEmpty() ? "not started yet" : reason;
+    }
+    return Text.commandLine(line);
+  }
+
+  private static Cell state(String state) {
+    Style style =
+        switch (state) {
+          case "SERVING" -> Style.GOOD;
+          case "STARTING", "DRAINING", "SUSPECT" -> Style.CARE;
+          case "REFUSED", "LOST" -> Style.BAD;
+          default -> Style.PLAIN;
+        };
+    return new Cell(state.toLowerCase(Locale.ROOT), style);
+  }
+
+  private static Cell severity(String severity) {
+    Style style =
+        switch (severity) {
+          case "ERROR" -> Style.BAD;
+          case "WARNING" -> Style.CARE;
+          default -> Style.PLAIN;
+        };
+    return new Cell(severity.toLowerCase(Locale.ROOT), style);
+  }
+
+  private static String when(String instant) {
+    return instant.isEmpty() ? "" : TIME.format(Instant.parse(instant));
+  }
+
+  /** How long ago, for people. */
+  static String ago(Instant instant, InstantSource clock) {
+    return Text.duration(Duration.between(instant, clock.instant())) + " ago";
+  }
+}
