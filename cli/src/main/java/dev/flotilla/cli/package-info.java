@@ -1,4 +1,7 @@
-/** The {@code flotilla} command: finds out what is asked, assembles the parts, answers with an exit code. */
+/**
+ * The {@code flotilla} command: finds out what is asked, assembles the parts, answers with an exit
+ * code.
+ */
 @NullMarked
 package dev.flotilla.cli;
 

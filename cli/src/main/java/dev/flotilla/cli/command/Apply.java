@@ -57,7 +57,8 @@ public final class Apply implements Callable<Integer> {
   public Integer call() {
     byte[] body = read();
     JsonNode answer =
-        hub.client(shell).post("/api/apply" + (dryRun ? "?dry-run=true" : ""), "application/yaml", body);
+        hub.client(shell)
+            .post("/api/apply" + (dryRun ? "?dry-run=true" : ""), "application/yaml", body);
     if (format == Format.JSON || format == Format.YAML) {
       format.printDocument(answer, shell);
       return 0;

@@ -105,23 +105,22 @@ public final class Describe implements Callable<Integer> {
     int width =
         item.propertyStream().mapToInt(field -> title(field.getKey()).length()).max().orElse(0);
     item.properties()
-        .forEach(
-            field -> {
-              JsonNode value = field.getValue();
-              String title = indent + title(field.getKey());
-              if (value.isObject()) {
-                shell.out().println(Style.STRONG.apply(title, shell.colours()));
-                print(value, indent + "  ");
-              } else {
-                String gap = " ".repeat(width + indent.length() - title.length() + 2);
-                shell
-                    .out()
-                    .println(
-                        Style.STRONG.apply(title, shell.colours())
-                            + gap
-                            + Text.printable(plain(field.getKey(), value)));
-              }
-            });
+        .forEach(field -> {
+          JsonNode value = field.getValue();
+          String title = indent + title(field.getKey());
+          if (value.isObject()) {
+            shell.out().println(Style.STRONG.apply(title, shell.colours()));
+            print(value, indent + "  ");
+          } else {
+            String gap = " ".repeat(width + indent.length() - title.length() + 2);
+            shell
+                .out()
+                .println(
+                    Style.STRONG.apply(title, shell.colours())
+                        + gap
+                        + Text.printable(plain(field.getKey(), value)));
+          }
+        });
   }
 
   private static String plain(String field, JsonNode value) {
@@ -137,7 +136,10 @@ public final class Describe implements Callable<Integer> {
     if (value.isArray()) {
       return String.join(
           ", ",
-          value.valueStream().map(part -> part.isObject() ? part.toString() : part.asString("")).toList());
+          value
+              .valueStream()
+              .map(part -> part.isObject() ? part.toString() : part.asString(""))
+              .toList());
     }
     return value.asString("");
   }

@@ -3,10 +3,8 @@ package dev.flotilla.cli.command;
 import dev.flotilla.cli.client.HubOptions;
 import dev.flotilla.cli.output.Format;
 import dev.flotilla.cli.output.Shell;
-import dev.flotilla.cli.output.Table;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +14,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.TypeConversionException;
-import tools.jackson.databind.JsonNode;
 
 /** {@code flotilla get}: what is. */
 @Command(
@@ -74,38 +71,8 @@ public final class Get implements Callable<Integer> {
         path += "&subject=" + URLEncoder.encode(subject, StandardCharsets.UTF_8);
       }
     }
-    JsonNode list = hub.client(shell).get(path);
-    if (format == Format.JSON || format == Format.YAML) {
-      format.printDocument(list, shell);
-      return 0;
-    }
-    if (list.isEmpty()) {
-      shell.err().println(kind.none());
-      return 0;
-    }
-    List<Listing.Column> columns = kind.columns(format == Format.WIDE);
-    Table table = new Table(columns.stream().map(Listing.Column::title).toList());
-    for (JsonNode item : list) {
-      table.add(columns.stream().map(column -> column.value().apply(item)).toList());
-    }
-    boolean cut = table.print(format == Format.WIDE ? whole(shell) : shell);
-    shell.out().flush();
-    if (cut && shell.errIsTerminal()) {
-      shell.err().println("(cut to the width of the terminal; whole with -o wide)");
-    }
+    kind.print(hub.client(shell).get(path), format, shell);
     return 0;
-  }
-
-  /** The same shell with lines as long as they need to be. */
-  private static Shell whole(Shell shell) {
-    return new Shell(
-        shell.in(),
-        shell.out(),
-        shell.err(),
-        shell.environment(),
-        shell.outIsTerminal(),
-        shell.errIsTerminal(),
-        Integer.MAX_VALUE);
   }
 
   /** Takes a kind as users write it, in the singular too. */
@@ -113,7 +80,7 @@ public final class Get implements Callable<Integer> {
     @Override
     public Listing convert(String word) {
       String lower = word.toLowerCase(Locale.ROOT);
-      for (Listing listing : Listing.values()) {
+      for (Listing listing : Listing.ALL) {
         if (listing.word().equals(lower) || listing.singular().equals(lower)) {
           return listing;
         }

@@ -1,11 +1,12 @@
 package dev.flotilla.cli.command;
 
+import dev.flotilla.cli.output.Format;
+import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Style;
+import dev.flotilla.cli.output.Table;
 import dev.flotilla.cli.output.Table.Cell;
 import dev.flotilla.cli.output.Text;
-import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
@@ -15,107 +16,139 @@ import java.util.function.Function;
 import tools.jackson.databind.JsonNode;
 
 /** What {@code get} can list: where it is asked for, and the columns that people see. */
-public enum Listing {
-  WORKERS(
-      "/api/workers",
-      "no workers: nothing is configured, or no agent has joined ('flotilla get nodes')",
-      column("Worker", "name"),
-      column("Node", "node"),
-      column("GPU", node -> orDash(text(node, "gpu"))),
-      column("Host", "host"),
-      column("Engine", Listing::engine),
-      column("Ctx", node -> count(node, "contextTokens")),
-      new Column("State", false, node -> state(text(node, "state"))),
-      column("In flight", node -> node.path("inFlight").asInt() + "/" + count(node, "slots")),
-      column("tok/s", node -> speed(node.path("decodeTokensPerSecond").asDouble())),
-      wide("Model", "model"),
-      wide("Pid", node -> count(node, "pid")),
-      wide("Launch", node -> count(node, "launches")),
-      wide("Memory", node -> memory(node, "residentBytes")),
-      column("Started with", Listing::startedWith)),
-  NODES(
-      "/api/nodes",
-      "no nodes: add one with 'flotilla agent --hub URL --token T' on that machine",
-      column("Node", "name"),
-      new Column(
-          "State",
-          false,
-          node ->
-              node.path("connected").asBoolean()
-                  ? node.path("drained").asBoolean()
-                      ? new Cell("drained", Style.CARE)
-                      : new Cell("connected", Style.GOOD)
-                  : new Cell("gone", Style.BAD)),
-      column("Host", node -> text(node.path("facts"), "host")),
-      column("OS", node -> text(node.path("facts"), "os")),
-      column("Arch", node -> text(node.path("facts"), "arch")),
-      column("Cores", node -> count(node.path("facts"), "physicalCores")),
-      column("Memory free", node -> memory(node.path("facts"), "memoryAvailableBytes")),
-      column("of", node -> memory(node.path("facts"), "memoryTotalBytes")),
-      column("Workers", node -> node.path("workers").asString("0")),
-      wide("Lanes idle", node -> node.path("idleLanes").asString("0")),
-      wide("open", node -> node.path("openLanes").asString("0")),
-      wide("Agent", "agentVersion"),
-      column("GPU", Listing::accelerators)),
-  MODELS(
-      "/api/models",
-      "no models: give the hub a configuration with 'flotilla apply fleet.yaml'",
-      column("Model", "name"),
-      column("Ctx", node -> count(node, "contextTokens")),
-      column("Reasoning", "reasoning"),
-      column("Tools", node -> node.path("tools").asBoolean() ? "yes" : "no"),
-      column("Serving", node -> node.path("serving").asInt() + "/" + node.path("replicas").asInt()),
-      column("Sources", node -> joined(node.path("sources")))),
-  BACKENDS(
-      "/api/backends",
-      "no backends",
-      column("Backend", "name"),
-      column("Knows the model as", "model"),
-      column("In flight", node -> node.path("inFlight").asInt() + "/" + count(node, "slots")),
-      column("Served", node -> node.path("served").asString("0")),
-      column("Failed", node -> node.path("failed").asString("0")),
-      column("Key", node -> orDash(text(node, "key"))),
-      column("URL", "url")),
-  ROUTES(
-      "/api/routes",
-      "no routes: a model without one uses all its workers",
-      column("Route", "name"),
-      column("Models", node -> joined(node.path("models"))),
-      column("Strategy", "strategy"),
-      column("To", node -> joined(node.path("to")))),
-  EVENTS(
-      "/api/events",
-      "no events",
-      column("Id", node -> count(node, "id")),
-      column("When", node -> when(text(node, "at"))),
-      new Column("Severity", false, node -> severity(text(node, "severity"))),
-      column("Kind", "kind"),
-      column("Subject", "subject"),
-      column("Message", "message")),
-  KEYS(
-      "/api/keys",
-      "no keys: the hub asks nobody for one (make one with 'flotilla keys create NAME')",
-      column("Key", "name"),
-      column("May", "role"),
-      column("Made", node -> when(text(node, "createdAt"))),
-      column("Last used", node -> orDash(when(text(node, "lastUsedAt")))),
-      column("Starts with", "prefix")),
-  TOKENS(
-      "/api/tokens",
-      "no enrolment tokens: make one with 'flotilla tokens create'",
-      column("Token", "id"),
-      column("Uses left", node -> node.path("usesLeft").asString("")),
-      column("Until", node -> when(text(node, "expiresAt"))),
-      column("Made", node -> when(text(node, "createdAt"))));
-
+final class Listing {
   private static final DateTimeFormatter TIME =
-      DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss", Locale.ROOT).withZone(ZoneId.systemDefault());
+      DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss", Locale.ROOT)
+          .withZone(ZoneId.systemDefault());
 
+  static final Listing WORKERS =
+      new Listing(
+          "workers",
+          "/api/workers",
+          "no workers: nothing is configured, or no agent has joined ('flotilla get nodes')",
+          column("Worker", "name"),
+          column("Node", "node"),
+          column("GPU", node -> orDash(text(node, "gpu"))),
+          column("Host", "host"),
+          column("Engine", Listing::engine),
+          column("Ctx", node -> count(node, "contextTokens")),
+          new Column("State", false, node -> state(text(node, "state"))),
+          column("In flight", node -> node.path("inFlight").asInt() + "/" + count(node, "slots")),
+          column("tok/s", node -> speed(node.path("decodeTokensPerSecond").asDouble())),
+          wide("Model", "model"),
+          wide("Pid", node -> count(node, "pid")),
+          wide("Launch", node -> count(node, "launches")),
+          wide("Memory", node -> memory(node, "residentBytes")),
+          column("Started with", Listing::startedWith));
+
+  static final Listing NODES =
+      new Listing(
+          "nodes",
+          "/api/nodes",
+          "no nodes: add one with 'flotilla agent --hub URL --token T' on that machine",
+          column("Node", "name"),
+          new Column(
+              "State",
+              false,
+              node ->
+                  node.path("connected").asBoolean()
+                      ? node.path("drained").asBoolean()
+                          ? new Cell("drained", Style.CARE)
+                          : new Cell("connected", Style.GOOD)
+                      : new Cell("gone", Style.BAD)),
+          column("Host", node -> text(node.path("facts"), "host")),
+          column("OS", node -> text(node.path("facts"), "os")),
+          column("Arch", node -> text(node.path("facts"), "arch")),
+          column("Cores", node -> count(node.path("facts"), "physicalCores")),
+          column("Memory free", node -> memory(node.path("facts"), "memoryAvailableBytes")),
+          column("of", node -> memory(node.path("facts"), "memoryTotalBytes")),
+          column("Workers", node -> node.path("workers").asString("0")),
+          wide("Lanes idle", node -> node.path("idleLanes").asString("0")),
+          wide("open", node -> node.path("openLanes").asString("0")),
+          wide("Agent", "agentVersion"),
+          column("GPU", Listing::accelerators));
+
+  static final Listing MODELS =
+      new Listing(
+          "models",
+          "/api/models",
+          "no models: give the hub a configuration with 'flotilla apply fleet.yaml'",
+          column("Model", "name"),
+          column("Ctx", node -> count(node, "contextTokens")),
+          column("Reasoning", "reasoning"),
+          column("Tools", node -> node.path("tools").asBoolean() ? "yes" : "no"),
+          column(
+              "Serving",
+              node -> node.path("serving").asInt() + "/" + node.path("replicas").asInt()),
+          column("Sources", node -> joined(node.path("sources"))));
+
+  static final Listing BACKENDS =
+      new Listing(
+          "backends",
+          "/api/backends",
+          "no backends",
+          column("Backend", "name"),
+          column("Knows the model as", "model"),
+          column("In flight", node -> node.path("inFlight").asInt() + "/" + count(node, "slots")),
+          column("Served", node -> node.path("served").asString("0")),
+          column("Failed", node -> node.path("failed").asString("0")),
+          column("Key", node -> orDash(text(node, "key"))),
+          column("URL", "url"));
+
+  static final Listing ROUTES =
+      new Listing(
+          "routes",
+          "/api/routes",
+          "no routes: a model without one uses all its workers",
+          column("Route", "name"),
+          column("Models", node -> joined(node.path("models"))),
+          column("Strategy", "strategy"),
+          column("To", node -> joined(node.path("to"))));
+
+  static final Listing EVENTS =
+      new Listing(
+          "events",
+          "/api/events",
+          "no events",
+          column("Id", node -> count(node, "id")),
+          column("When", node -> when(text(node, "at"))),
+          new Column("Severity", false, node -> severity(text(node, "severity"))),
+          column("Kind", "kind"),
+          column("Subject", "subject"),
+          column("Message", "message"));
+
+  static final Listing KEYS =
+      new Listing(
+          "keys",
+          "/api/keys",
+          "no keys: the hub asks nobody for one (make one with 'flotilla keys create NAME')",
+          column("Key", "name"),
+          column("May", "role"),
+          column("Made", node -> when(text(node, "createdAt"))),
+          column("Last used", node -> orDash(when(text(node, "lastUsedAt")))),
+          column("Starts with", "prefix"));
+
+  static final Listing TOKENS =
+      new Listing(
+          "tokens",
+          "/api/tokens",
+          "no enrolment tokens: make one with 'flotilla tokens create'",
+          column("Token", "id"),
+          column("Uses left", node -> node.path("usesLeft").asString("")),
+          column("Until", node -> when(text(node, "expiresAt"))),
+          column("Made", node -> when(text(node, "createdAt"))));
+
+  /** All of them, in the order of the help. */
+  static final List<Listing> ALL =
+      List.of(WORKERS, NODES, MODELS, BACKENDS, ROUTES, EVENTS, KEYS, TOKENS);
+
+  private final String word;
   private final String path;
   private final String none;
   private final List<Column> columns;
 
-  Listing(String path, String none, Column... columns) {
+  private Listing(String word, String path, String none, Column... columns) {
+    this.word = word;
     this.path = path;
     this.none = none;
     this.columns = List.of(columns);
@@ -130,24 +163,41 @@ public enum Listing {
 
   /** The word on the command line. */
   public String word() {
-    return name().toLowerCase(Locale.ROOT);
+    return word;
   }
 
   /** What one of them is called. */
   public String singular() {
-    return word().substring(0, word().length() - 1);
+    return word.substring(0, word.length() - 1);
   }
 
   String path() {
     return path;
   }
 
-  /** What is said where there are none. */
-  String none() {
-    return none;
+  /** Prints what the hub answered. */
+  void print(JsonNode list, Format format, Shell shell) {
+    if (format == Format.JSON || format == Format.YAML) {
+      format.printDocument(list, shell);
+      return;
+    }
+    if (list.isEmpty()) {
+      shell.err().println(none);
+      return;
+    }
+    List<Column> shown = columns(format == Format.WIDE);
+    Table table = new Table(shown.stream().map(Column::title).toList());
+    for (JsonNode item : list) {
+      table.add(shown.stream().map(column -> column.value().apply(item)).toList());
+    }
+    boolean cut = table.print(shell, format == Format.WIDE ? Integer.MAX_VALUE : shell.width());
+    shell.out().flush();
+    if (cut && shell.errIsTerminal()) {
+      shell.err().println("(cut to the width of the terminal; whole with -o wide)");
+    }
   }
 
-  List<Column> columns(boolean wide) {
+  private List<Column> columns(boolean wide) {
     List<Column> shown = new ArrayList<>();
     for (Column column : columns) {
       if (wide || !column.wide()) {
@@ -211,7 +261,9 @@ public enum Listing {
 
   private static String accelerators(JsonNode node) {
     List<String> names =
-        node.path("facts").path("accelerators").valueStream()
+        node.path("facts")
+            .path("accelerators")
+            .valueStream()
             .map(accelerator -> text(accelerator, "name"))
             .toList();
     return names.isEmpty() ? "-" : String.join(", ", names);
@@ -250,10 +302,5 @@ public enum Listing {
 
   private static String when(String instant) {
     return instant.isEmpty() ? "" : TIME.format(Instant.parse(instant));
-  }
-
-  /** How long ago, for people. */
-  static String ago(Instant instant, InstantSource clock) {
-    return Text.duration(Duration.between(instant, clock.instant())) + " ago";
   }
 }

@@ -32,18 +32,17 @@ public record Shell(
 
   /**
    * The process's own. The launcher says what is a terminal ({@code -Dflotilla.terminal=out,err},
-   * {@code -Dflotilla.columns=N}); without it the JVM's console counts.
+   * {@code -Dflotilla.columns=N}); without it nothing is.
    */
   public static Shell ofProcess() {
-    String terminal = System.getProperty("flotilla.terminal");
-    boolean console = terminal == null && System.console() != null;
+    String terminal = System.getProperty("flotilla.terminal", "");
     return new Shell(
         System.in,
         new PrintWriter(System.out, true, StandardCharsets.UTF_8),
         new PrintWriter(System.err, true, StandardCharsets.UTF_8),
         System.getenv(),
-        console || (terminal != null && terminal.contains("out")),
-        console || (terminal != null && terminal.contains("err")),
+        terminal.contains("out"),
+        terminal.contains("err"),
         Integer.getInteger("flotilla.columns", 0));
   }
 

@@ -41,9 +41,10 @@ public final class Table {
   /**
    * Prints it.
    *
+   * @param width characters that fit into a line
    * @return whether something was cut
    */
-  public boolean print(Shell shell) {
+  public boolean print(Shell shell, int width) {
     int[] widths = new int[titles.size()];
     for (int column = 0; column < widths.length; column++) {
       widths[column] = length(titles.get(column));
@@ -56,12 +57,9 @@ public final class Table {
     for (int column = 0; column < last; column++) {
       before += widths[column];
     }
-    int room = (int) Math.max(LAST_COLUMN_MIN, Math.min(shell.width() - before, widths[last]));
+    int room = (int) Math.max(LAST_COLUMN_MIN, Math.min(width - before, widths[last]));
     boolean cut = false;
-    List<Cell> head =
-        titles.stream()
-            .map(title -> new Cell(title, Style.STRONG))
-            .toList();
+    List<Cell> head = titles.stream().map(title -> new Cell(title, Style.STRONG)).toList();
     printRow(shell, head, widths, room);
     for (List<Cell> row : rows) {
       cut |= printRow(shell, row, widths, room);

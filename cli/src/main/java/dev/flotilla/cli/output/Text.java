@@ -31,15 +31,14 @@ public final class Text {
   public static String printable(String text) {
     StringBuilder clean = new StringBuilder(text.length());
     text.codePoints()
-        .forEach(
-            point -> {
-              boolean steers =
-                  Character.isISOControl(point)
-                      || Character.getType(point) == Character.FORMAT
-                      || Character.getType(point) == Character.LINE_SEPARATOR
-                      || Character.getType(point) == Character.PARAGRAPH_SEPARATOR;
-              clean.appendCodePoint(steers ? ' ' : point);
-            });
+        .forEach(point -> {
+          boolean steers =
+              Character.isISOControl(point)
+                  || Character.getType(point) == Character.FORMAT
+                  || Character.getType(point) == Character.LINE_SEPARATOR
+                  || Character.getType(point) == Character.PARAGRAPH_SEPARATOR;
+          clean.appendCodePoint(steers ? ' ' : point);
+        });
     return clean.toString();
   }
 

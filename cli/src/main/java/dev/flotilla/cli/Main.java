@@ -1,0 +1,107 @@
+package dev.flotilla.cli;
+
+import dev.flotilla.cli.command.Apply;
+import dev.flotilla.cli.command.Chat;
+import dev.flotilla.cli.command.Describe;
+import dev.flotilla.cli.command.Get;
+import dev.flotilla.cli.command.Keys;
+import dev.flotilla.cli.command.LifeCommand;
+import dev.flotilla.cli.command.Tokens;
+import dev.flotilla.cli.output.Failure;
+import dev.flotilla.cli.output.Shell;
+import picocli.CommandLine;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.ParameterException;
+
+/** Where the process begins: one command, one exit code. */
+public final class Main {
+  private static final int HELP_COLUMNS = 100;
+
+  private Main() {}
+
+  public static void main(String[] arguments) {
+    System.exit(run(Shell.ofProcess(), arguments));
+  }
+
+  /** Runs one command; 0 done, 1 failed, 2 wrong usage. Whatever is wrong is one line on err. */
+  public static int run(Shell shell, String... arguments) {
+    try {
+      return commands(shell).execute(arguments);
+    } finally {
+      shell.out().flush();
+      shell.err().flush();
+    }
+  }
+
+  static CommandLine commands(Shell shell) {
+    CommandLine root = new CommandLine(new Flotilla());
+    root.addSubcommand(new Apply(shell));
+    root.addSubcommand(new Get(shell));
+    root.addSubcommand(new Describe(shell));
+    root.addSubcommand(new LifeCommand.Drain(shell));
+    root.addSubcommand(new LifeCommand.Resume(shell));
+    root.addSubcommand(new LifeCommand.Restart(shell));
+    root.addSubcommand(new Chat(shell));
+    root.addSubcommand(
+        new CommandLine(new Keys())
+            .addSubcommand(new Keys.Create(shell))
+            .addSubcommand(Keys.ListAll.ofKeys(shell))
+            .addSubcommand(new Keys.Revoke(shell)));
+    root.addSubcommand(
+        new CommandLine(new Tokens())
+            .addSubcommand(new Tokens.Create(shell))
+            .addSubcommand(Keys.ListAll.ofTokens(shell))
+            .addSubcommand(new Tokens.Revoke(shell)));
+    everywhere(root);
+    root.setOut(shell.out());
+    root.setErr(shell.err());
+    root.setUsageHelpWidth(
+        shell.columns() > 0 ? Math.max(60, Math.min(HELP_COLUMNS, shell.columns())) : HELP_COLUMNS);
+    root.setColorScheme(CommandLine.Help.defaultColorScheme(shell.colours() ? Ansi.ON : Ansi.OFF));
+    root.setParameterExceptionHandler((problem, args) -> wrongUsage(shell, problem));
+    root.setExecutionExceptionHandler((problem, command, result) -> failed(shell, problem));
+    return root;
+  }
+
+  /** {@code --help} and {@code --version} are understood by every command. */
+  private static void everywhere(CommandLine command) {
+    command.getCommandSpec().mixinStandardHelpOptions(true).versionProvider(new Version());
+    command.getSubcommands().values().forEach(Main::everywhere);
+  }
+
+  private static int wrongUsage(Shell shell, ParameterException problem) {
+    String message = firstLine(problem);
+    shell.err().println("flotilla: " + message);
+    if (!problem.getCommandLine().getCommandSpec().qualifiedName().equals("flotilla")) {
+      shell
+          .err()
+          .println(
+              "  '"
+                  + problem.getCommandLine().getCommandSpec().qualifiedName()
+                  + " --help' tells"
+                  + " how it is used");
+    } else if (problem instanceof CommandLine.UnmatchedArgumentException unmatched
+        && !unmatched.getSuggestions().isEmpty()) {
+      shell.err().println("  did you mean: " + String.join(", ", unmatched.getSuggestions()));
+    }
+    return CommandLine.ExitCode.USAGE;
+  }
+
+  private static int failed(Shell shell, Exception problem) {
+    shell.out().flush();
+    if (problem instanceof Failure failure) {
+      shell.err().println("flotilla: " + failure.getMessage());
+    } else {
+      // A bug: the one case where a stack trace helps more than a sentence.
+      shell.err().println("flotilla: internal error, please report it:");
+      problem.printStackTrace(shell.err());
+    }
+    return CommandLine.ExitCode.SOFTWARE;
+  }
+
+  private static String firstLine(Exception problem) {
+    String message = String.valueOf(problem.getMessage());
+    int end = message.indexOf('\n');
+    return end < 0 ? message : message.substring(0, end);
+  }
+}

@@ -1,0 +1,132 @@
+package dev.flotilla.cli.command;
+
+import dev.flotilla.cli.client.HubOptions;
+import dev.flotilla.cli.output.Format;
+import dev.flotilla.cli.output.Shell;
+import dev.flotilla.cli.output.Text;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** {@code flotilla keys}: who may ask. */
+@Command(
+    name = "keys",
+    description = "Makes and revokes the keys that clients ask with ('flotilla get keys' lists).",
+    footer = {
+      "%nOnce a key exists the hub demands one of everybody; the first must be an --admin key.",
+      "%nExamples:",
+      "  flotilla keys create --admin me      may also configure the hub; printed once",
+      "  flotilla keys create laptop-editor   may only ask models",
+      "  flotilla keys revoke laptop-editor",
+    })
+public final class Keys implements Runnable {
+  @CommandLine.Spec private CommandLine.Model.@Nullable CommandSpec spec;
+
+  @Override
+  public void run() {
+    throw new CommandLine.ParameterException(
+        Objects.requireNonNull(spec).commandLine(), "say create, list or revoke");
+  }
+
+  /** {@code flotilla keys create}. */
+  @Command(
+      name = "create",
+      description = "Makes a key and prints it: the hub keeps only its hash.",
+      footer = {"%nExample:", "  export FLOTILLA_KEY=$(flotilla keys create --admin me)"})
+  public static final class Create implements Callable<Integer> {
+    private final Shell shell;
+    @Mixin private final HubOptions hub = new HubOptions();
+
+    @Parameters(paramLabel = "NAME", description = "Who or what will ask with it.")
+    private String name = "";
+
+    @Option(names = "--admin", description = "It may also configure the hub.")
+    private boolean admin;
+
+    public Create(Shell shell) {
+      this.shell = shell;
+    }
+
+    @Override
+    public Integer call() {
+      JsonNode answer =
+          hub.client(shell)
+              .post(
+                  "/api/keys",
+                  JsonMapper.shared().createObjectNode().put("name", name).put("admin", admin));
+      shell.out().println(Text.printable(answer.path("key").asString("")));
+      shell.out().flush();
+      shell.err().println("(shown this once: the hub keeps only its hash)");
+      return 0;
+    }
+  }
+
+  /** {@code flotilla keys revoke}. */
+  @Command(
+      name = "revoke",
+      description = "Ends a key: whoever asks with it is refused from now on.",
+      footer = {"%nExample:", "  flotilla keys revoke laptop-editor"})
+  public static final class Revoke implements Callable<Integer> {
+    private final Shell shell;
+    @Mixin private final HubOptions hub = new HubOptions();
+
+    @Parameters(paramLabel = "NAME", description = "As 'flotilla get keys' shows it.")
+    private String name = "";
+
+    public Revoke(Shell shell) {
+      this.shell = shell;
+    }
+
+    @Override
+    public Integer call() {
+      JsonNode answer =
+          hub.client(shell).delete("/api/keys/" + URLEncoder.encode(name, StandardCharsets.UTF_8));
+      shell.out().println(Text.printable(answer.path("message").asString("")));
+      shell.out().flush();
+      return 0;
+    }
+  }
+
+  /** {@code list}, of keys and of tokens: the same as {@code flotilla get}. */
+  @Command(name = "list", description = "Lists them, as 'flotilla get' does.")
+  public static final class ListAll implements Callable<Integer> {
+    private final Listing listing;
+    private final Shell shell;
+    @Mixin private final HubOptions hub = new HubOptions();
+
+    @Option(
+        names = {"-o", "--output"},
+        paramLabel = "FORMAT",
+        converter = Format.Converter.class,
+        description = "table, wide, json or yaml (default: table).")
+    private Format format = Format.TABLE;
+
+    public static ListAll ofKeys(Shell shell) {
+      return new ListAll(Listing.KEYS, shell);
+    }
+
+    public static ListAll ofTokens(Shell shell) {
+      return new ListAll(Listing.TOKENS, shell);
+    }
+
+    private ListAll(Listing listing, Shell shell) {
+      this.listing = listing;
+      this.shell = shell;
+    }
+
+    @Override
+    public Integer call() {
+      listing.print(hub.client(shell).get(listing.path()), format, shell);
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,111 @@
+package dev.flotilla.cli.command;
+
+import dev.flotilla.cli.client.HubOptions;
+import dev.flotilla.cli.output.Shell;
+import dev.flotilla.cli.output.Text;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** {@code flotilla tokens}: which machines may join. */
+@Command(
+    name = "tokens",
+    description = "Makes and revokes the tokens that a new machine joins with.",
+    footer = {
+      "%nAn agent needs a token once: it then has a credential of its own.",
+      "%nExample:",
+      "  flotilla tokens create                              on the hub's machine",
+      "  flotilla agent --hub http://HUB:8484 --token TOKEN  on the new machine",
+    })
+public final class Tokens implements Runnable {
+  @CommandLine.Spec private CommandLine.Model.@Nullable CommandSpec spec;
+
+  @Override
+  public void run() {
+    throw new CommandLine.ParameterException(
+        Objects.requireNonNull(spec).commandLine(), "say create, list or revoke");
+  }
+
+  /** {@code flotilla tokens create}. */
+  @Command(
+      name = "create",
+      description = "Makes an enrolment token and prints it.",
+      footer = {
+        "%nExamples:",
+        "  flotilla tokens create                       for one machine, for a day",
+        "  flotilla tokens create --uses 5 --hours 168  for five machines, for a week",
+      })
+  public static final class Create implements Callable<Integer> {
+    private final Shell shell;
+    @Mixin private final HubOptions hub = new HubOptions();
+
+    @Option(
+        names = "--uses",
+        paramLabel = "N",
+        description = "How many machines may join with it (default: 1).")
+    private int uses = 1;
+
+    @Option(
+        names = "--hours",
+        paramLabel = "N",
+        description = "How long it may be used (default: 24).")
+    private int hours = 24;
+
+    public Create(Shell shell) {
+      this.shell = shell;
+    }
+
+    @Override
+    public Integer call() {
+      JsonNode answer =
+          hub.client(shell)
+              .post(
+                  "/api/tokens",
+                  JsonMapper.shared().createObjectNode().put("uses", uses).put("hours", hours));
+      shell.out().println(Text.printable(answer.path("token").asString("")));
+      shell.out().flush();
+      shell
+          .err()
+          .println(
+              "(shown this once; on the new machine: flotilla agent --hub "
+                  + hub.address(shell)
+                  + " --token …)");
+      return 0;
+    }
+  }
+
+  /** {@code flotilla tokens revoke}. */
+  @Command(
+      name = "revoke",
+      description = "Ends a token; machines that have joined with it stay.",
+      footer = {"%nExample:", "  flotilla tokens revoke t3f9"})
+  public static final class Revoke implements Callable<Integer> {
+    private final Shell shell;
+    @Mixin private final HubOptions hub = new HubOptions();
+
+    @Parameters(paramLabel = "ID", description = "As 'flotilla get tokens' shows it.")
+    private String id = "";
+
+    public Revoke(Shell shell) {
+      this.shell = shell;
+    }
+
+    @Override
+    public Integer call() {
+      JsonNode answer =
+          hub.client(shell).delete("/api/tokens/" + URLEncoder.encode(id, StandardCharsets.UTF_8));
+      shell.out().println(Text.printable(answer.path("message").asString("")));
+      shell.out().flush();
+      return 0;
+    }
+  }
+}
