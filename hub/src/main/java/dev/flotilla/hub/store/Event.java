@@ -12,4 +12,5 @@ import java.time.Instant;
  * @param message one sentence with the numbers
  */
 public record Event(
-    long id, Instant at, Severity severity, String kind, String subject, String message) {}
+    long id, Instant at, Severity severity, String kind, String subject, String message)
+    implements JournalRow {}

@@ -32,4 +32,5 @@ public record Usage(
     int completionTokens,
     long queueMicros,
     long firstByteMicros,
-    long totalMicros) {}
+    long totalMicros)
+    implements JournalRow {}

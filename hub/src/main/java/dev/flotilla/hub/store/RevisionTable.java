@@ -1,0 +1,81 @@
+package dev.flotilla.hub.store;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jdbi.v3.core.mapper.RowMapper;
+
+/** The configuration's revisions, newest last. A stored one is never changed. */
+public final class RevisionTable {
+
+  /**
+   * A stored {@code fleet.yaml}.
+   *
+   * @param number grows by one with each revision
+   * @param by who applied it
+   * @param yaml the file as it was given
+   */
+  public record Revision(long number, Instant at, String by, String yaml) {}
+
+  private static final RowMapper<Revision> ROW =
+      (row, context) ->
+          new Revision(
+              row.getLong("number"),
+              Instant.ofEpochMilli(row.getLong("at")),
+              row.getString("author"),
+              row.getString("yaml"));
+
+  private final Store store;
+
+  RevisionTable(Store store) {
+    this.store = store;
+  }
+
+  /** Stores a revision and returns its number after the commit. */
+  public long add(String by, String yaml) throws StoreFailed {
+    Instant at = store.now();
+    return store.write(
+        "the revision",
+        handle -> {
+          long number =
+              handle
+                  .createQuery(
+                      "INSERT INTO revisions (at, author, yaml) VALUES (?, ?, ?) RETURNING number")
+                  .bind(0, at.toEpochMilli())
+                  .bind(1, by)
+                  .bind(2, yaml)
+                  .mapTo(Long.class)
+                  .one();
+          handle.execute(
+              "DELETE FROM revisions WHERE number <= ?", number - store.limits().revisions());
+          return number;
+        });
+  }
+
+  public Optional<Revision> newest() throws StoreFailed {
+    return newest(1).stream().findFirst();
+  }
+
+  /** The newest revisions, newest first. */
+  public List<Revision> newest(int limit) throws StoreFailed {
+    return store.read(
+        "the revisions",
+        handle ->
+            handle
+                .createQuery("SELECT * FROM revisions ORDER BY number DESC LIMIT ?")
+                .bind(0, store.rows(limit))
+                .map(ROW)
+                .list());
+  }
+
+  public Optional<Revision> get(long number) throws StoreFailed {
+    return store.read(
+        "revision " + number,
+        handle ->
+            handle
+                .createQuery("SELECT * FROM revisions WHERE number = ?")
+                .bind(0, number)
+                .map(ROW)
+                .findOne());
+  }
+}

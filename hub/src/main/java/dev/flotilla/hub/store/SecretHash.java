@@ -1,0 +1,32 @@
+package dev.flotilla.hub.store;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/**
+ * What is kept of a secret: its SHA-256. A fast hash is right here, and a slow one (bcrypt, argon2)
+ * would only cost time with each request: our secrets are 190 random bits, which nobody guesses
+ * from a hash however fast it is; slow hashes are for passwords that people make up.
+ *
+ * @param hex 64 lower-case hexadecimal digits
+ */
+public record SecretHash(String hex) {
+
+  public static SecretHash of(String secret) {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      return new SecretHash(
+          HexFormat.of().formatHex(digest.digest(secret.getBytes(StandardCharsets.UTF_8))));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+
+  /** Compares in time that does not depend on where the two differ. */
+  public boolean sameAs(SecretHash other) {
+    return MessageDigest.isEqual(
+        hex.getBytes(StandardCharsets.US_ASCII), other.hex.getBytes(StandardCharsets.US_ASCII));
+  }
+}
