@@ -28,6 +28,16 @@ public final class Names {
     return problem("a model's name", name, "._-:/@");
   }
 
+  /** A client key's name: letters, digits, {@code . _ -}. */
+  public static Optional<String> keyProblem(String name) {
+    return problem("a key's name", name, "._-");
+  }
+
+  /** A backend's or a route's name: letters, digits, {@code . _ -}. */
+  public static Optional<String> entryProblem(String name) {
+    return problem("a name", name, "._-");
+  }
+
   /** A worker's name: {@code NODE/MODEL-N}, N from 1 to 99999. */
   public static Optional<String> workerProblem(String name) {
     int slash = name.indexOf('/');
