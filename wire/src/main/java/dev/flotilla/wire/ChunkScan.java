@@ -1,74 +1,443 @@
 package dev.flotilla.wire;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 
-/** Reads what the relay must know of each chunk of a streamed reply, or of a whole reply. */
-@SuppressWarnings("DoNotCallSuggester")
+/**
+ * Reads what the relay must know of each chunk of a streamed reply, or of a whole reply.
+ *
+ * <p>The relay pays for this once per token, so it is a walk over the bytes that knows JSON's
+ * strings and nesting and looks at the names of the top level and of each choice only; it makes no
+ * objects. Since it always knows whether it stands in a string and how deep, nothing that a model
+ * writes can pass for a field, however it is quoted. Values that matter and are rare ({@code
+ * usage}, {@code timings}, {@code error}) are cut out and parsed by Jackson. Names written with
+ * escapes are decoded before they are compared.
+ *
+ * <p>The walk tells an object that is whole from one that is not; inside of values that it skips it
+ * looks at strings and brackets only. One scan per stream, used again and again by its thread.
+ */
 public final class ChunkScan {
-  private final String publicModel;
+  private static final byte[] MODEL = "model".getBytes(US_ASCII);
+  private static final byte[] CHOICES = "choices".getBytes(US_ASCII);
+  private static final byte[] FINISH_REASON = "finish_reason".getBytes(US_ASCII);
+  private static final byte[] USAGE = "usage".getBytes(US_ASCII);
+  private static final byte[] TIMINGS = "timings".getBytes(US_ASCII);
+  private static final byte[] ERROR = "error".getBytes(US_ASCII);
+  private static final byte[] OBJECT = "object".getBytes(US_ASCII);
+  private static final byte[] QUOTED_ERROR = "\"error\"".getBytes(US_ASCII);
+  private static final byte[] DATA = "data: ".getBytes(US_ASCII);
+
+  private final byte[] publicName;
+
+  private byte[] bytes = new byte[0];
+  private int at;
+  private int end;
+  private byte[] keyBytes = bytes;
+  private int keyStart;
+  private int keyEnd;
+  private boolean keyEscaped;
+
+  private int modelStart;
+  private int modelEnd;
+  private int choices;
+  private boolean finished;
+
+  /** Whether the top level calls itself an error, as older vLLM does. */
+  private boolean failed;
+
+  private @Nullable EngineError error;
+  private @Nullable TokenUsage usage;
+  private @Nullable EngineTimings timings;
 
   /**
    * @param publicModel the model's name as clients know it
    */
   public ChunkScan(String publicModel) {
-    this.publicModel = publicModel;
+    this.publicName = JsonText.quoted(publicModel);
   }
 
   /**
-   * Scans one JSON object; the getters then speak of it.
+   * Scans one JSON object; the getters then speak of it, until the next scan.
    *
    * @return whether it is one JSON object and nothing else
    */
-  public boolean scan(byte[] bytes, int start, int length) {
-    throw new UnsupportedOperationException(publicModel + start + length + bytes.length);
+  public boolean scan(byte[] json, int start, int length) {
+    bytes = json;
+    at = start;
+    end = start + length;
+    modelStart = -1;
+    modelEnd = -1;
+    choices = 0;
+    finished = false;
+    error = null;
+    usage = null;
+    timings = null;
+    failed = false;
+    boolean whole = object(true);
+    skipSpace();
+    if (!whole || at != end) {
+      return false;
+    }
+    if (failed && error == null) {
+      error = EngineError.parse(Arrays.copyOfRange(json, start, end));
+    }
+    return true;
   }
 
   /** Elements of {@code choices}; 0 where the field is absent or empty. */
   public int choices() {
-    throw new UnsupportedOperationException();
+    return choices;
   }
 
   /** Whether any choice has a {@code finish_reason} other than null. */
   public boolean finished() {
-    throw new UnsupportedOperationException();
+    return finished;
   }
 
-  /** The top-level {@code error}, or null where there is none. */
+  /** The top-level {@code error}, or the whole where its {@code object} is one; null where none. */
   public @Nullable EngineError error() {
-    throw new UnsupportedOperationException();
+    return error;
   }
 
   /** The top-level {@code usage}, or null where there is none. */
   public @Nullable TokenUsage usage() {
-    throw new UnsupportedOperationException();
+    return usage;
   }
 
   /** The top-level {@code timings}, or null where there is none. */
   public @Nullable EngineTimings timings() {
-    throw new UnsupportedOperationException();
+    return timings;
   }
 
   /** Whether the object names a model, and another one than the public name. */
   public boolean modelDiffers() {
-    throw new UnsupportedOperationException();
+    return modelStart >= 0
+        && !Arrays.equals(bytes, modelStart, modelEnd, publicName, 0, publicName.length);
   }
 
   /**
    * The scanned object with the public name: the same bytes where nothing differs.
    *
-   * @param bytes what was scanned, whole
+   * @param json what was scanned, from its first byte to its last
    */
-  public byte[] withModel(byte[] bytes) {
-    throw new UnsupportedOperationException();
+  public byte[] withModel(byte[] json) {
+    if (!modelDiffers()) {
+      return json;
+    }
+    byte[] renamed = new byte[json.length - (modelEnd - modelStart) + publicName.length];
+    System.arraycopy(json, 0, renamed, 0, modelStart);
+    System.arraycopy(publicName, 0, renamed, modelStart, publicName.length);
+    int tail = modelStart + publicName.length;
+    System.arraycopy(json, modelEnd, renamed, tail, json.length - modelEnd);
+    return renamed;
   }
 
   /**
    * Writes an event whose data was just scanned, with the public name in it; byte for byte as it
-   * came where the name is right or absent.
+   * came where the name is right or absent. An event with several data lines keeps them, and loses
+   * what else it had.
    */
   public void writeEvent(OutputStream out, SseReader event) throws IOException {
-    throw new UnsupportedOperationException();
+    if (!modelDiffers()) {
+      out.write(event.buffer(), event.start(), event.length());
+    } else if (!event.dataJoined()) {
+      out.write(bytes, event.start(), modelStart - event.start());
+      out.write(publicName);
+      out.write(bytes, modelEnd, event.start() + event.length() - modelEnd);
+    } else {
+      writeLines(out, bytes, event.dataStart(), modelStart, true);
+      out.write(publicName);
+      int dataEnd = event.dataStart() + event.dataLength();
+      writeLines(out, bytes, modelEnd, dataEnd, false);
+      out.write('\n');
+      out.write('\n');
+    }
+  }
+
+  private static void writeLines(OutputStream out, byte[] data, int from, int to, boolean begin)
+      throws IOException {
+    if (begin) {
+      out.write(DATA);
+    }
+    for (int i = from; i < to; i++) {
+      out.write(data[i]);
+      if (data[i] == '\n') {
+        out.write(DATA);
+      }
+    }
+  }
+
+  // The walk. Each method begins at the first byte of its thing and ends after its last one, or
+  // says that the thing is broken.
+
+  private boolean object(boolean top) {
+    skipSpace();
+    if (at >= end || bytes[at] != '{') {
+      return false;
+    }
+    at++;
+    skipSpace();
+    if (at < end && bytes[at] == '}') {
+      at++;
+      return true;
+    }
+    while (true) {
+      if (!key()) {
+        return false;
+      }
+      boolean fine = top ? topField() : choiceField();
+      if (!fine) {
+        return false;
+      }
+      skipSpace();
+      if (at >= end || (bytes[at] != ',' && bytes[at] != '}')) {
+        return false;
+      }
+      if (bytes[at++] == '}') {
+        return true;
+      }
+      skipSpace();
+    }
+  }
+
+  /** A name, its colon, and the space up to the value. */
+  private boolean key() {
+    keyBytes = bytes;
+    keyStart = at + 1;
+    keyEscaped = false;
+    if (!string()) {
+      return false;
+    }
+    keyEnd = at - 1;
+    skipSpace();
+    if (at >= end || bytes[at] != ':') {
+      return false;
+    }
+    at++;
+    skipSpace();
+    return at < end;
+  }
+
+  private boolean topField() {
+    byte first = bytes[at];
+    if (first == '[' && isKey(CHOICES)) {
+      return choiceList();
+    }
+    boolean model = first == '"' && isKey(MODEL);
+    boolean kind = first == '"' && isKey(OBJECT);
+    boolean counts = first == '{' && isKey(USAGE);
+    boolean times = first == '{' && isKey(TIMINGS);
+    boolean fails = first != 'n' && first != 'f' && isKey(ERROR);
+    int valueStart = at;
+    if (!value()) {
+      return false;
+    }
+    if (model) {
+      modelStart = valueStart;
+      modelEnd = at;
+    }
+    if (kind) {
+      failed |= Arrays.equals(bytes, valueStart, at, QUOTED_ERROR, 0, QUOTED_ERROR.length);
+    }
+    try {
+      if (counts) {
+        usage = readUsage(valueStart, at - valueStart);
+      } else if (times) {
+        timings = readTimings(valueStart, at - valueStart);
+      } else if (fails) {
+        error = EngineError.of(Json.MAPPER.readTree(bytes, valueStart, at - valueStart));
+      }
+      return true;
+    } catch (JacksonException _) {
+      return false;
+    }
+  }
+
+  private boolean choiceList() {
+    at++;
+    skipSpace();
+    if (at < end && bytes[at] == ']') {
+      at++;
+      return true;
+    }
+    while (true) {
+      boolean fine = at < end && (bytes[at] == '{' ? object(false) : value());
+      skipSpace();
+      if (!fine || at >= end || (bytes[at] != ',' && bytes[at] != ']')) {
+        return false;
+      }
+      choices++;
+      if (bytes[at++] == ']') {
+        return true;
+      }
+      skipSpace();
+    }
+  }
+
+  private boolean choiceField() {
+    if (isKey(FINISH_REASON) && bytes[at] != 'n') {
+      finished = true;
+    }
+    return value();
+  }
+
+  private boolean value() {
+    byte first = bytes[at];
+    if (first == '"') {
+      return string();
+    }
+    if (first == '{' || first == '[') {
+      return nested();
+    }
+    int start = at;
+    while (at < end && isLiteral(bytes[at])) {
+      at++;
+    }
+    return at > start;
+  }
+
+  private boolean nested() {
+    int depth = 0;
+    while (at < end) {
+      switch (bytes[at]) {
+        case '"' -> {
+          if (!string()) {
+            return false;
+          }
+          continue;
+        }
+        case '{', '[' -> depth++;
+        case '}', ']' -> depth--;
+        default -> {}
+      }
+      at++;
+      if (depth == 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean string() {
+    if (at >= end || bytes[at] != '"') {
+      return false;
+    }
+    byte[] b = bytes;
+    int last = end;
+    for (int i = at + 1; i < last; i++) {
+      if (b[i] == '"') {
+        at = i + 1;
+        return true;
+      }
+      if (b[i] == '\\') {
+        keyEscaped = true;
+        i++;
+      }
+    }
+    return false;
+  }
+
+  private void skipSpace() {
+    while (at < end
+        && (bytes[at] == ' ' || bytes[at] == '\n' || bytes[at] == '\r' || bytes[at] == '\t')) {
+      at++;
+    }
+  }
+
+  private static boolean isLiteral(byte b) {
+    return (b >= 'a' && b <= 'z')
+        || (b >= '0' && b <= '9')
+        || b == '-'
+        || b == '+'
+        || b == '.'
+        || b == 'E';
+  }
+
+  private boolean isKey(byte[] name) {
+    if (keyEscaped) {
+      decodeKey();
+    }
+    return Arrays.equals(keyBytes, keyStart, keyEnd, name, 0, name.length);
+  }
+
+  /** A name written with escapes; one whose escapes are broken is no name that we look for. */
+  private void decodeKey() {
+    keyEscaped = false;
+    try (JsonParser parser = Json.parser(bytes, keyStart - 1, keyEnd - keyStart + 2)) {
+      parser.nextToken();
+      keyBytes = parser.getString().getBytes(UTF_8);
+      keyStart = 0;
+      keyEnd = keyBytes.length;
+    } catch (JacksonException _) {
+      keyEnd = keyStart;
+    }
+  }
+
+  private TokenUsage readUsage(int start, int length) {
+    long[] tokens = {0, 0, -1};
+    try (JsonParser parser = Json.parser(bytes, start, length)) {
+      parser.nextToken();
+      while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+        String name = parser.currentName();
+        JsonToken value = parser.nextToken();
+        if (name.equals("prompt_tokens_details") && value == JsonToken.START_OBJECT) {
+          while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+            boolean cached = parser.currentName().equals("cached_tokens");
+            parser.nextToken();
+            tokens[2] = cached ? (long) number(parser, -1) : tokens[2];
+          }
+        } else if (name.equals("prompt_tokens")) {
+          tokens[0] = (long) number(parser, 0);
+        } else if (name.equals("completion_tokens")) {
+          tokens[1] = (long) number(parser, 0);
+        } else {
+          parser.skipChildren();
+        }
+      }
+    }
+    return new TokenUsage(tokens[0], tokens[1], tokens[2]);
+  }
+
+  private EngineTimings readTimings(int start, int length) {
+    double[] numbers = new double[5];
+    try (JsonParser parser = Json.parser(bytes, start, length)) {
+      parser.nextToken();
+      while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+        int index =
+            switch (parser.currentName()) {
+              case "prompt_n" -> 0;
+              case "prompt_ms" -> 1;
+              case "predicted_n" -> 2;
+              case "predicted_ms" -> 3;
+              case "cache_n" -> 4;
+              default -> -1;
+            };
+        parser.nextToken();
+        double number = number(parser, 0);
+        if (index >= 0) {
+          numbers[index] = number;
+        }
+      }
+    }
+    return new EngineTimings(
+        (long) numbers[0], numbers[1], (long) numbers[2], numbers[3], (long) numbers[4]);
+  }
+
+  /** The number at the parser; the default, and past the value, where it is none or negative. */
+  private static double number(JsonParser parser, double otherwise) {
+    if (parser.currentToken() == null || !parser.currentToken().isNumeric()) {
+      parser.skipChildren();
+      return otherwise;
+    }
+    double number = parser.getDoubleValue();
+    return number >= 0 ? number : otherwise;
   }
 }

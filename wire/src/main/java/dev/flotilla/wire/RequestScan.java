@@ -1,10 +1,24 @@
 package dev.flotilla.wire;
 
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
-/** What the gateway must know of a request's body, or why the body is refused. */
-@SuppressWarnings("DoNotCallSuggester")
+/**
+ * What the gateway must know of a request's body, or why the body is refused.
+ *
+ * <p>A body is one JSON object in UTF-8 that nests at most 100 levels and names each of its
+ * top-level fields once: where two readers of a body could see two requests, it is refused. Fields
+ * that are not named here pass untouched, whatever they hold.
+ */
 public sealed interface RequestScan {
+  /** Characters of a model's name in a request. */
+  int MODEL_CHARS_MAX = 256;
+
+  /** Answers to one request, as OpenAI limits them. */
+  int N_MAX = 128;
+
+  /** Fields of the top level. */
+  int FIELDS_MAX = 256;
 
   /** Which body is expected. */
   enum Endpoint {
@@ -27,46 +41,76 @@ public sealed interface RequestScan {
   /**
    * Reads the body once.
    *
+   * @param body left alone from here on: the result refers to it
    * @return {@link Scanned}, or {@link Refused} with the 400 for the client
    */
   static RequestScan scan(Endpoint endpoint, byte[] body) {
-    throw new UnsupportedOperationException(endpoint + " " + body.length);
+    return new RequestReader(endpoint, body).read();
   }
 
   /** A body that the gateway refuses; {@link ApiError#param()} names the field. */
   record Refused(ApiError error) implements RequestScan {}
 
   /** A body that may be passed on. */
-  non-sealed interface Scanned extends RequestScan {
+  final class Scanned implements RequestScan {
+    private final byte[] body;
+    private final Fields fields;
+
+    Scanned(byte[] body, Fields fields) {
+      this.body = body;
+      this.fields = fields;
+    }
+
     /** The body as it came. */
-    byte[] body();
+    public byte[] body() {
+      return body;
+    }
 
     /** The model that is asked for: 1 to 256 characters, none of them a control character. */
-    String model();
+    public String model() {
+      return fields.model;
+    }
 
     /** Whether the reply is to be streamed. */
-    boolean stream();
+    public boolean stream() {
+      return fields.stream;
+    }
 
     /** Whether the client itself asked for the chunk with the usage. */
-    boolean includeUsage();
+    public boolean includeUsage() {
+      return fields.includeUsage;
+    }
 
-    /** Answers wanted, 1 to 128. */
-    int n();
+    /** Answers wanted, 1 to {@link #N_MAX}. */
+    public int n() {
+      return fields.n;
+    }
 
     /** {@code max_completion_tokens}, else {@code max_tokens}; empty where absent or unlimited. */
-    OptionalLong maxTokens();
+    public OptionalLong maxTokens() {
+      long tokens = fields.maxCompletionTokens >= 0 ? fields.maxCompletionTokens : fields.maxTokens;
+      return tokens >= 0 ? OptionalLong.of(tokens) : OptionalLong.empty();
+    }
 
     /** Elements of {@code messages}, 0 where absent. */
-    int messages();
+    public int messages() {
+      return fields.messages;
+    }
 
     /** Whether {@code tools} has at least one element. */
-    boolean tools();
+    public boolean tools() {
+      return fields.tools;
+    }
 
     /** Bytes in JSON of {@code messages}, {@code prompt} or {@code input}. */
-    int contentBytes();
+    public int contentBytes() {
+      return fields.contentBytes;
+    }
 
     /** Bytes in JSON of {@code tools}, 0 where absent. */
-    int toolsBytes();
+    public int toolsBytes() {
+      return fields.toolsBytes;
+    }
 
     /**
      * The body for an engine: everything byte for byte, but for the model's name and, where wanted,
@@ -74,6 +118,37 @@ public sealed interface RequestScan {
      *
      * @return the body itself where nothing differs
      */
-    byte[] forEngine(String model, boolean wantUsage);
+    public byte[] forEngine(String engineModel, boolean wantUsage) {
+      Splice name =
+          engineModel.equals(fields.model)
+              ? null
+              : new Splice(fields.modelStart, fields.modelEnd, JsonText.quoted(engineModel));
+      Splice usage = wantUsage && !fields.includeUsage ? fields.usageSplice : null;
+      if (name == null) {
+        return Splice.apply(body, usage, null);
+      }
+      return usage != null && usage.from() < name.from()
+          ? Splice.apply(body, usage, name)
+          : Splice.apply(body, name, usage);
+    }
+  }
+
+  /** What the reader found, while it finds it. Not for use outside of this package. */
+  final class Fields {
+    String model = "";
+    int modelStart;
+    int modelEnd;
+    boolean stream;
+    boolean includeUsage;
+    @Nullable Splice usageSplice;
+    int n = 1;
+    long maxTokens = -1;
+    long maxCompletionTokens = -1;
+    int messages;
+    boolean tools;
+    int contentBytes;
+    int toolsBytes;
+
+    Fields() {}
   }
 }

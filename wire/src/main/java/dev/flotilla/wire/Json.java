@@ -1,0 +1,39 @@
+package dev.flotilla.wire;
+
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.TokenStreamFactory;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.databind.json.JsonMapper;
+
+/** How this module reads JSON: UTF-8 only, with a limit on depth. */
+final class Json {
+  /** Objects and lists within each other. */
+  static final int DEPTH_MAX = 100;
+
+  /** Characters of one field's name, and digits of one number. */
+  static final int NAME_CHARS_MAX = 50_000;
+
+  static final int NUMBER_CHARS_MAX = 1_000;
+
+  static final JsonFactory FACTORY =
+      JsonFactory.builder()
+          .disable(TokenStreamFactory.Feature.CHARSET_DETECTION)
+          .streamReadConstraints(
+              StreamReadConstraints.builder()
+                  .maxNestingDepth(DEPTH_MAX)
+                  .maxNameLength(NAME_CHARS_MAX)
+                  .maxNumberLength(NUMBER_CHARS_MAX)
+                  .maxStringLength(Integer.MAX_VALUE)
+                  .build())
+          .build();
+
+  static final JsonMapper MAPPER = JsonMapper.builder(FACTORY).build();
+
+  private Json() {}
+
+  static JsonParser parser(byte[] bytes, int start, int length) {
+    return FACTORY.createParser(ObjectReadContext.empty(), bytes, start, length);
+  }
+}

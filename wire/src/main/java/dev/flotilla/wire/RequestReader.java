@@ -1,0 +1,322 @@
+package dev.flotilla.wire;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.flotilla.wire.RequestScan.Endpoint;
+import dev.flotilla.wire.RequestScan.Fields;
+import dev.flotilla.wire.RequestScan.Refused;
+import dev.flotilla.wire.RequestScan.Scanned;
+import java.util.HashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.TokenStreamLocation;
+import tools.jackson.core.exc.StreamConstraintsException;
+
+/** Reads one request's body; see {@link RequestScan}. Made for one body and read once. */
+final class RequestReader {
+  private static final byte[] USAGE_OBJECT = "{\"include_usage\":true}".getBytes(UTF_8);
+
+  /** Longer names are not worth repeating to whoever made them up. */
+  private static final int PARAM_CHARS_MAX = 64;
+
+  private final Endpoint endpoint;
+  private final byte[] body;
+  private final Fields fields = new Fields();
+  private final Set<String> seen = new HashSet<>();
+
+  RequestReader(Endpoint endpoint, byte[] body) {
+    this.endpoint = endpoint;
+    this.body = body;
+  }
+
+  RequestScan read() {
+    try {
+      return new Scanned(body, fields());
+    } catch (BadRequest e) {
+      return new Refused(e.error);
+    } catch (StreamConstraintsException _) {
+      return new Refused(
+          ApiError.badRequest(
+              "invalid_json",
+              "the body nests deeper than "
+                  + Json.DEPTH_MAX
+                  + " levels, or has a name longer than "
+                  + Json.NAME_CHARS_MAX
+                  + " or a number longer than "
+                  + Json.NUMBER_CHARS_MAX
+                  + " characters",
+              null));
+    } catch (JacksonException e) {
+      return new Refused(
+          ApiError.badRequest("invalid_json", "the body is not valid JSON" + place(e), null));
+    }
+  }
+
+  private Fields fields() throws BadRequest {
+    int first = 0;
+    while (first < body.length
+        && (body[first] == ' '
+            || body[first] == '\t'
+            || body[first] == '\n'
+            || body[first] == '\r')) {
+      first++;
+    }
+    if (first == body.length) {
+      throw invalid("invalid_json", "the body is empty; it must be one JSON object");
+    }
+    if (body[first] != '{') {
+      throw invalid("invalid_json", "the body must be one JSON object");
+    }
+    if (!Utf8.isValid(body, 0, body.length)) {
+      throw invalid("invalid_json", "the body is not valid UTF-8");
+    }
+    try (JsonParser parser = Json.parser(body, 0, body.length)) {
+      parser.nextToken();
+      fields.usageSplice =
+          new Splice(
+              first + 1, first + 1, "\"stream_options\":{\"include_usage\":true},".getBytes(UTF_8));
+      while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+        String name = parser.currentName();
+        if (!seen.add(name)) {
+          throw new BadRequest(
+              "duplicate_field",
+              "the body has the field " + Names.shown(name) + " twice; each may be there once",
+              name.length() <= PARAM_CHARS_MAX ? name : null);
+        }
+        if (seen.size() > RequestScan.FIELDS_MAX) {
+          throw invalid(
+              "invalid_value",
+              "the body has more than " + RequestScan.FIELDS_MAX + " top-level fields");
+        }
+        parser.nextToken();
+        field(parser, name);
+      }
+      if (parser.nextToken() != null) {
+        throw invalid("invalid_json", "the body must be one JSON object and nothing after it");
+      }
+    }
+    require("model", "the name of a model; GET /v1/models lists them");
+    require(endpoint.field(), "what the model is to answer to");
+    return fields;
+  }
+
+  private void require(String name, String what) throws BadRequest {
+    if (!seen.contains(name)) {
+      throw missing(name, what);
+    }
+  }
+
+  private void field(JsonParser parser, String name) throws BadRequest {
+    switch (name) {
+      case "model" -> model(parser);
+      case "stream" -> fields.stream = bool(parser, name);
+      case "stream_options" -> streamOptions(parser);
+      case "n" -> fields.n = (int) integer(parser, name, 1, RequestScan.N_MAX, 1);
+      // -1 is llama.cpp's word for no limit.
+      case "max_tokens" -> fields.maxTokens = integer(parser, name, -1, Integer.MAX_VALUE, -1);
+      case "max_completion_tokens" ->
+          fields.maxCompletionTokens = integer(parser, name, -1, Integer.MAX_VALUE, -1);
+      case "messages" -> messages(parser);
+      case "tools" -> tools(parser);
+      case "prompt", "input" -> content(parser, name);
+      default -> parser.skipChildren();
+    }
+  }
+
+  private void model(JsonParser parser) throws BadRequest {
+    if (parser.currentToken() == JsonToken.VALUE_NULL) {
+      throw missing("model", "the name of a model; GET /v1/models lists them");
+    }
+    if (parser.currentToken() != JsonToken.VALUE_STRING) {
+      throw wrongType("model", "a string");
+    }
+    String model = parser.getString();
+    if (model.isEmpty() || model.length() > RequestScan.MODEL_CHARS_MAX) {
+      throw new BadRequest(
+          "invalid_value",
+          "\"model\" has "
+              + model.length()
+              + " characters; 1 to "
+              + RequestScan.MODEL_CHARS_MAX
+              + " are allowed",
+          "model");
+    }
+    if (model.codePoints().anyMatch(c -> Character.isISOControl(c) || isSurrogate(c))) {
+      throw new BadRequest(
+          "invalid_value", "\"model\" holds a control character or half a character", "model");
+    }
+    fields.model = model;
+    fields.modelStart = start(parser);
+    fields.modelEnd = end(parser);
+  }
+
+  private static boolean isSurrogate(int codePoint) {
+    return codePoint >= Character.MIN_SURROGATE && codePoint <= Character.MAX_SURROGATE;
+  }
+
+  private void streamOptions(JsonParser parser) throws BadRequest {
+    int start = start(parser);
+    if (parser.currentToken() == JsonToken.VALUE_NULL) {
+      fields.usageSplice = new Splice(start, end(parser), USAGE_OBJECT);
+      return;
+    }
+    if (parser.currentToken() != JsonToken.START_OBJECT) {
+      throw wrongType("stream_options", "an object");
+    }
+    boolean empty = true;
+    boolean named = false;
+    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+      empty = false;
+      boolean usage = parser.currentName().equals("include_usage");
+      parser.nextToken();
+      if (!usage) {
+        parser.skipChildren();
+        continue;
+      }
+      if (named) {
+        throw new BadRequest(
+            "duplicate_field",
+            "\"stream_options\" has the field \"include_usage\" twice",
+            "stream_options.include_usage");
+      }
+      named = true;
+      fields.includeUsage = bool(parser, "stream_options.include_usage");
+      fields.usageSplice = new Splice(start(parser), end(parser), "true".getBytes(UTF_8));
+    }
+    if (!named) {
+      String insert = empty ? "\"include_usage\":true" : "\"include_usage\":true,";
+      fields.usageSplice = new Splice(start + 1, start + 1, insert.getBytes(UTF_8));
+    }
+  }
+
+  private void messages(JsonParser parser) throws BadRequest {
+    if (endpoint != Endpoint.CHAT) {
+      parser.skipChildren();
+      return;
+    }
+    if (parser.currentToken() == JsonToken.VALUE_NULL) {
+      throw missing("messages", "a list of messages");
+    }
+    if (parser.currentToken() != JsonToken.START_ARRAY) {
+      throw wrongType("messages", "a list of messages");
+    }
+    int start = start(parser);
+    while (parser.nextToken() != JsonToken.END_ARRAY) {
+      if (parser.currentToken() != JsonToken.START_OBJECT) {
+        throw wrongType("messages[" + fields.messages + "]", "an object with role and content");
+      }
+      parser.skipChildren();
+      fields.messages++;
+    }
+    if (fields.messages == 0) {
+      throw new BadRequest(
+          "invalid_value", "\"messages\" is empty; it needs at least one message", "messages");
+    }
+    fields.contentBytes = end(parser) - start;
+  }
+
+  private void tools(JsonParser parser) {
+    int start = start(parser);
+    if (parser.currentToken() == JsonToken.START_ARRAY) {
+      fields.tools = parser.nextToken() != JsonToken.END_ARRAY;
+      if (fields.tools) {
+        do {
+          parser.skipChildren();
+        } while (parser.nextToken() != JsonToken.END_ARRAY);
+      }
+    } else {
+      parser.skipChildren();
+    }
+    fields.toolsBytes = end(parser) - start;
+  }
+
+  private void content(JsonParser parser, String name) throws BadRequest {
+    if (!endpoint.field().equals(name)) {
+      parser.skipChildren();
+      return;
+    }
+    JsonToken token = parser.currentToken();
+    if (token == JsonToken.VALUE_NULL) {
+      throw missing(name, "what the model is to answer to");
+    }
+    if (token != JsonToken.VALUE_STRING && token != JsonToken.START_ARRAY) {
+      throw wrongType(name, "a string or a list");
+    }
+    int start = start(parser);
+    parser.skipChildren();
+    fields.contentBytes = end(parser) - start;
+  }
+
+  private static boolean bool(JsonParser parser, String name) throws BadRequest {
+    return switch (parser.currentToken()) {
+      case VALUE_TRUE -> true;
+      case VALUE_FALSE, VALUE_NULL -> false;
+      case null, default -> throw wrongType(name, "true or false");
+    };
+  }
+
+  private static long integer(JsonParser parser, String name, long min, long max, long otherwise)
+      throws BadRequest {
+    if (parser.currentToken() == JsonToken.VALUE_NULL) {
+      return otherwise;
+    }
+    if (parser.currentToken() != JsonToken.VALUE_NUMBER_INT) {
+      throw wrongType(name, "an integer");
+    }
+    boolean fits =
+        switch (parser.getNumberType()) {
+          case INT, LONG -> parser.getLongValue() >= min && parser.getLongValue() <= max;
+          case null, default -> false;
+        };
+    if (!fits) {
+      throw new BadRequest(
+          "invalid_value", "\"" + name + "\" must be from " + min + " to " + max, name);
+    }
+    return parser.getLongValue();
+  }
+
+  private static int start(JsonParser parser) {
+    return (int) parser.currentTokenLocation().getByteOffset();
+  }
+
+  /** Where the current value ends; a string is read to its end first. */
+  private static int end(JsonParser parser) {
+    parser.finishToken();
+    return (int) parser.currentLocation().getByteOffset();
+  }
+
+  private static BadRequest missing(String name, String what) {
+    return new BadRequest(
+        "missing_required_parameter", "the body has no \"" + name + "\": " + what, name);
+  }
+
+  private static BadRequest wrongType(String name, String wanted) {
+    return new BadRequest("invalid_type", "\"" + name + "\" must be " + wanted, name);
+  }
+
+  private static BadRequest invalid(String code, String message) {
+    return new BadRequest(code, message, null);
+  }
+
+  private static String place(JacksonException e) {
+    TokenStreamLocation location = e.getLocation();
+    return location == null || location.getByteOffset() < 0
+        ? ""
+        : " at byte " + location.getByteOffset();
+  }
+
+  /** A refusal on its way up; carries no stack. */
+  private static final class BadRequest extends Exception {
+    private static final long serialVersionUID = 1;
+
+    final transient ApiError error;
+
+    BadRequest(String code, String message, @Nullable String param) {
+      super(message, null, false, false);
+      this.error = ApiError.badRequest(code, message, param);
+    }
+  }
+}
