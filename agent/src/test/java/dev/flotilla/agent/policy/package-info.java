@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.agent.policy;
+
+import org.jspecify.annotations.NullMarked;
