@@ -48,7 +48,7 @@ final class Faults {
     state.penaltyAtNanos = nowNanos;
     state.reason = reason;
     boolean probeFailed = state.probe == attempt;
-    boolean underWayBefore = attempt.startedNanos() - state.asideSinceNanos < 0;
+    boolean underWayBefore = attempt.startedNanos() - state.asideSinceNanos <= 0;
     if (state.open && !probeFailed && underWayBefore) {
       return;
     }
