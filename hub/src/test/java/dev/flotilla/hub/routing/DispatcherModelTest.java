@@ -147,10 +147,10 @@ class DispatcherModelTest {
     for (Reservation place : running) {
       counted.merge(place.target().ledgerKey(), 1, Integer::sum);
     }
-    counted.forEach(
-        (key, count) ->
-            assertThat(ledger.inFlight(key)).as("seed %d step %d %s", seed, step, key)
-                .isEqualTo(count));
+    counted.forEach((key, count) ->
+        assertThat(ledger.inFlight(key))
+            .as("seed %d step %d %s", seed, step, key)
+            .isEqualTo(count));
     assertThat(ledger.inFlight()).isEqualTo(running.size());
     assertThat(dispatcher.waiting().values().stream().mapToInt(Integer::intValue).sum())
         .isEqualTo(waiting.size());

@@ -57,9 +57,15 @@ public final class StaticFleet implements FleetSource {
   }
 
   public static Target target(String name, String model, int slots) {
-    return target(name, model, slots, 1, 4096, (fresh, limit) -> {
-      throw new java.io.IOException("nobody listens");
-    });
+    return target(
+        name,
+        model,
+        slots,
+        1,
+        4096,
+        (fresh, limit) -> {
+          throw new java.io.IOException("nobody listens");
+        });
   }
 
   public static Target target(

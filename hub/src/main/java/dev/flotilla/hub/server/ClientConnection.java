@@ -1,0 +1,436 @@
+package dev.flotilla.hub.server;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.ApiErrors;
+import io.helidon.common.buffers.BufferData;
+import io.helidon.common.buffers.DataReader;
+import io.helidon.common.buffers.DataWriter;
+import io.helidon.common.concurrency.limits.Limit;
+import io.helidon.common.socket.HelidonSocket;
+import io.helidon.common.socket.PeerInfo;
+import io.helidon.common.task.InterruptableTask;
+import io.helidon.webserver.ConnectionContext;
+import io.helidon.webserver.ListenerContext;
+import io.helidon.webserver.ProxyProtocolData;
+import io.helidon.webserver.Router;
+import io.helidon.webserver.spi.ServerConnection;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One client's connection: lies between Helidon and the socket, so that the hub knows what Helidon
+ * does not tell a handler.
+ *
+ * <ul>
+ *   <li><b>The client went away.</b> While a handler runs, nobody reads the socket, and a client
+ *       that leaves is noticed only by a failing write, which a silent engine never causes. So for
+ *       a request that runs longer than a moment a thread reads ahead; the end of the stream runs
+ *       what {@link #onGone} was given. Bytes that come instead are the next request and are kept
+ *       for it.
+ *   <li><b>A slow client.</b> A head or a body that takes longer than its limit is answered with a
+ *       408, and the connection closes, whatever thread waits for it.
+ *   <li><b>A client that does not read.</b> A write that waits longer than its limit is cut.
+ *   <li><b>The end.</b> {@link #closeAfterReply} closes once the reply is out: Helidon itself keeps
+ *       a connection open whose request said {@code Connection: close}.
+ * </ul>
+ *
+ * <p>Phases: IDLE → HEAD (first byte of a request) → BODY (a handler runs and reads) → REPLY (the
+ * body is read) → IDLE; UPGRADED is for ever: a lane knows its own limits. The connection's thread
+ * moves the phase; {@link ClientConnections} looks at it from its own thread, a few times in a
+ * hundred milliseconds.
+ *
+ * <p>Invariants: the socket is read by one thread at a time, which holds {@code reading}; what was
+ * read ahead is handed to the connection's thread before anything else is read; {@code gone} is run
+ * at most once per request, and never after {@link #ended} returned.
+ *
+ * <p>Life: made when the socket is accepted, registered with {@link ClientConnections} until {@link
+ * #handle} returns. Handlers find theirs through {@link #current()}.
+ */
+public final class ClientConnection
+    implements ConnectionContext, ServerConnection, InterruptableTask<Void> {
+
+  private enum Phase {
+    IDLE,
+    HEAD,
+    BODY,
+    REPLY,
+    UPGRADED,
+    CUT
+  }
+
+  private static final ScopedValue<ClientConnection> CURRENT = ScopedValue.newInstance();
+  private static final Logger log = System.getLogger(ClientConnection.class.getName());
+  private static final Runnable NOTHING = ClientConnection::nothing;
+
+  private final ConnectionContext context;
+  private final ClientConnections all;
+  private final DataReader reader;
+  private final ReentrantLock reading = new ReentrantLock();
+  private @Nullable ServerConnection http;
+  private byte @Nullable [] ahead;
+  private boolean ended;
+
+  private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.IDLE);
+  private volatile long phaseDueNanos;
+  private volatile long replySinceNanos;
+  private volatile long writingSinceNanos;
+
+  /** A thread reads ahead, or has read ahead what the connection's thread has not taken yet. */
+  private volatile boolean watched;
+
+  /** Guarded by this: what to run when the client is gone, and whether it is. */
+  private Runnable gone = NOTHING;
+
+  private boolean isGone;
+
+  ClientConnection(ConnectionContext context, ClientConnections all) {
+    this.context = context;
+    this.all = all;
+    this.reader = DataReader.create(this::next);
+  }
+
+  private static void nothing() {}
+
+  void speaks(ServerConnection protocol) {
+    http = protocol;
+  }
+
+  /** The connection of the request that this thread handles. */
+  public static ClientConnection current() {
+    return CURRENT.get();
+  }
+
+  @Override
+  public void handle(Limit limit) throws InterruptedException {
+    all.add(this);
+    try {
+      ScopedValue.where(CURRENT, this)
+          .call(() -> {
+            protocol().handle(limit);
+            return null;
+          });
+    } finally {
+      all.remove(this);
+      wentAway();
+    }
+  }
+
+  private ServerConnection protocol() {
+    ServerConnection protocol = http;
+    if (protocol == null) {
+      throw new IllegalStateException("a connection is handled before it has a protocol");
+    }
+    return protocol;
+  }
+
+  // ---- what a handler says and asks
+
+  /**
+   * The head is read, a handler runs.
+   *
+   * @param body whether a body follows
+   */
+  void begun(boolean body) {
+    synchronized (this) {
+      gone = NOTHING;
+    }
+    replySinceNanos = all.nanos();
+    if (body) {
+      enter(Phase.BODY, all.limits().bodyTime());
+    } else {
+      phase.set(Phase.REPLY);
+      all.wake();
+    }
+  }
+
+  /** More of the body has arrived: a large body may take longer. */
+  void bodyArrived(long bytes) {
+    long due = phaseDueNanos;
+    phaseDueNanos = due + ((bytes * 1_000_000_000L) >> 16);
+  }
+
+  /** The body is read: from now on a client that goes away is noticed. */
+  void bodyRead() {
+    replySinceNanos = all.nanos();
+    if (phase.compareAndSet(Phase.BODY, Phase.REPLY)) {
+      all.wake();
+    }
+  }
+
+  /** A write to the client begins, and may wait for it. */
+  public void writing() {
+    writingSinceNanos = all.nanos() | 1;
+  }
+
+  /** The write is done. */
+  public void written() {
+    writingSinceNanos = 0;
+  }
+
+  /**
+   * What to do when the client goes away before the request has ended; run at once where it is gone
+   * already. Replaces what was given before.
+   */
+  public void onGone(Runnable action) {
+    boolean now;
+    synchronized (this) {
+      gone = action;
+      now = isGone;
+    }
+    if (now) {
+      action.run();
+    }
+  }
+
+  /** Whether the client is known to be gone. */
+  public synchronized boolean isGone() {
+    return isGone;
+  }
+
+  /** Closes the connection once the reply of the request at hand is out. */
+  public void closeAfterReply() {
+    protocol().close(false);
+  }
+
+  /** The request has ended. */
+  void ended() {
+    synchronized (this) {
+      gone = NOTHING;
+    }
+    enter(Phase.IDLE, all.limits().idle());
+  }
+
+  /** The connection is a lane from now on. */
+  void upgraded() {
+    phase.set(Phase.UPGRADED);
+  }
+
+  private void enter(Phase next, Duration limit) {
+    phaseDueNanos = all.nanos() + limit.toNanos();
+    phase.set(next);
+  }
+
+  // ---- what the sweep does
+
+  /** When a connection wants to be looked at again. */
+  enum Again {
+    SOON,
+    LATER,
+    NEVER
+  }
+
+  /** Acts on what is overdue. */
+  Again look(long now, long watchAfterNanos) {
+    Phase seen = phase.get();
+    if (seen == Phase.HEAD || seen == Phase.BODY) {
+      if (now - phaseDueNanos >= 0 && phase.compareAndSet(seen, Phase.CUT)) {
+        Thread.ofVirtual().name("slow-client").start(() -> tooSlow(seen));
+      }
+      return Again.LATER;
+    }
+    if (seen != Phase.REPLY) {
+      return Again.NEVER;
+    }
+    long writingSince = writingSinceNanos;
+    if (writingSince != 0
+        && now - writingSince >= all.limits().writeTime().toNanos()
+        && phase.compareAndSet(seen, Phase.CUT)) {
+      Thread.ofVirtual().name("slow-client").start(this::closeSocket);
+    }
+    if (watched) {
+      return Again.LATER;
+    }
+    if (now - replySinceNanos >= watchAfterNanos) {
+      watched = true;
+      Thread.ofVirtual().name("client-watch").start(this::readAhead);
+      return Again.LATER;
+    }
+    return Again.SOON;
+  }
+
+  /** Nobody else writes in these phases: the connection's own thread waits for bytes. */
+  private void tooSlow(Phase slow) {
+    boolean inHead = slow == Phase.HEAD;
+    Duration limit = inHead ? all.limits().headTime() : all.limits().bodyTime();
+    byte[] body =
+        ApiErrors.body(
+            new ApiError(
+                408,
+                "invalid_request_error",
+                "request_timeout",
+                (inHead ? "the request's head" : "the request's body")
+                    + " did not arrive in time: the limit is "
+                    + limit.toSeconds()
+                    + " s"
+                    + (inHead ? "" : " and one second more for each 64 KiB"),
+                null,
+                null));
+    byte[] head =
+        ("HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json\r\nConnection: close\r\n"
+                + "Content-Length: "
+                + body.length
+                + "\r\n\r\n")
+            .getBytes(US_ASCII);
+    try {
+      context.dataWriter().writeNow(BufferData.create(head), BufferData.create(body));
+    } catch (RuntimeException goneAlready) {
+      log.log(Level.DEBUG, "a slow client was gone before it could be told", goneAlready);
+    }
+    closeSocket();
+  }
+
+  private void closeSocket() {
+    try {
+      context.serverSocket().close();
+    } catch (RuntimeException closedAlready) {
+      log.log(Level.DEBUG, "a client's socket was closed already", closedAlready);
+    }
+  }
+
+  private void readAhead() {
+    reading.lock();
+    try {
+      if (ahead == null && !ended) {
+        ahead = pull();
+      }
+      if (!ended) {
+        return;
+      }
+    } finally {
+      reading.unlock();
+    }
+    wentAway();
+  }
+
+  private void wentAway() {
+    Runnable action;
+    synchronized (this) {
+      isGone = true;
+      action = gone;
+      gone = NOTHING;
+    }
+    action.run();
+  }
+
+  // ---- reading, for Helidon
+
+  private byte @Nullable [] next() {
+    reading.lock();
+    try {
+      byte[] bytes = ahead;
+      if (bytes != null) {
+        ahead = null;
+        watched = false;
+      } else if (!ended) {
+        bytes = pull();
+      }
+      if (bytes != null && phase.get() == Phase.IDLE) {
+        enter(Phase.HEAD, all.limits().headTime());
+        all.wake();
+      }
+      return bytes;
+    } finally {
+      reading.unlock();
+    }
+  }
+
+  private byte @Nullable [] pull() {
+    byte[] bytes;
+    try {
+      bytes = context.serverSocket().get();
+    } catch (RuntimeException broken) {
+      bytes = null;
+    }
+    ended = bytes == null;
+    return bytes;
+  }
+
+  // ---- Helidon's view, passed on
+
+  @Override
+  public DataReader dataReader() {
+    return reader;
+  }
+
+  @Override
+  public DataWriter dataWriter() {
+    return context.dataWriter();
+  }
+
+  @Override
+  public Duration idleTime() {
+    return protocol().idleTime();
+  }
+
+  /** Helidon closes what is idle, and everything when it stops. */
+  @Override
+  public void close(boolean interrupt) {
+    protocol().close(interrupt);
+    if (interrupt || phase.get() == Phase.IDLE) {
+      closeSocket();
+    }
+  }
+
+  @Override
+  public boolean canInterrupt() {
+    return !(http instanceof InterruptableTask<?> task) || task.canInterrupt();
+  }
+
+  @Override
+  public ListenerContext listenerContext() {
+    return context.listenerContext();
+  }
+
+  @Override
+  public ExecutorService executor() {
+    return context.executor();
+  }
+
+  @Override
+  public Router router() {
+    return context.router();
+  }
+
+  @Override
+  public Optional<ProxyProtocolData> proxyProtocolData() {
+    return context.proxyProtocolData();
+  }
+
+  @Override
+  public HelidonSocket serverSocket() {
+    return context.serverSocket();
+  }
+
+  @Override
+  public PeerInfo remotePeer() {
+    return context.remotePeer();
+  }
+
+  @Override
+  public PeerInfo localPeer() {
+    return context.localPeer();
+  }
+
+  @Override
+  public boolean isSecure() {
+    return context.isSecure();
+  }
+
+  @Override
+  public String socketId() {
+    return context.socketId();
+  }
+
+  @Override
+  public String childSocketId() {
+    return context.childSocketId();
+  }
+}

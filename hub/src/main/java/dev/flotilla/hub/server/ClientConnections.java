@@ -1,0 +1,139 @@
+package dev.flotilla.hub.server;
+
+import dev.flotilla.hub.server.ClientConnection.Again;
+import io.helidon.common.buffers.BufferData;
+import io.helidon.webserver.ConnectionContext;
+import io.helidon.webserver.spi.ServerConnection;
+import io.helidon.webserver.spi.ServerConnectionSelector;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All connections of clients, and the one thread that looks after them.
+ *
+ * <p>The thread looks at every connection each 10 ms while one of them has a request that is not
+ * watched yet, each 250 ms while one is under way, and sleeps otherwise; a request that begins
+ * wakes it. So a request that is answered within a moment costs no second thread, and an idle hub
+ * no wake-ups.
+ *
+ * <p>The table holds a connection from the start of its handling to the end, whatever ends it, and
+ * is bounded by {@link ServerLimits#connectionsMax}.
+ */
+final class ClientConnections implements ServerConnectionSelector, AutoCloseable {
+  private static final Duration LOOK_SOON = Duration.ofMillis(10);
+
+  private static final Duration LOOK_LATER = Duration.ofMillis(250);
+
+  /** How long a request runs before somebody watches whether its client is still there. */
+  private static final Duration WATCH_AFTER = Duration.ofMillis(10);
+
+  private final ServerConnectionSelector http;
+  private final ServerLimits limits;
+  private final LongSupplier nanoClock;
+  private final Set<ClientConnection> open = ConcurrentHashMap.newKeySet();
+  private volatile @Nullable Thread sweeper;
+  private volatile boolean dozing;
+  private volatile boolean closed;
+
+  ClientConnections(ServerConnectionSelector http, ServerLimits limits, LongSupplier nanoClock) {
+    this.http = http;
+    this.limits = limits;
+    this.nanoClock = nanoClock;
+  }
+
+  ClientConnections start() {
+    sweeper = Thread.ofPlatform().daemon().name("client-connections").start(this::sweep);
+    return this;
+  }
+
+  @Override
+  public ServerConnection connection(ConnectionContext context) {
+    ClientConnection client = new ClientConnection(context, this);
+    client.speaks(http.connection(client));
+    return client;
+  }
+
+  void add(ClientConnection client) {
+    open.add(client);
+  }
+
+  void remove(ClientConnection client) {
+    open.remove(client);
+  }
+
+  /** Connections that are open, lanes included. */
+  int size() {
+    return open.size();
+  }
+
+  ServerLimits limits() {
+    return limits;
+  }
+
+  long nanos() {
+    return nanoClock.getAsLong();
+  }
+
+  /** There may be something to look after. */
+  void wake() {
+    if (dozing) {
+      LockSupport.unpark(sweeper);
+    }
+  }
+
+  private void sweep() {
+    while (!closed) {
+      Again again = look();
+      if (again != Again.SOON) {
+        dozing = true;
+        again = look();
+        if (again == Again.NEVER && !closed) {
+          LockSupport.park(this);
+        } else if (again == Again.LATER && !closed) {
+          LockSupport.parkNanos(this, LOOK_LATER.toNanos());
+        }
+        dozing = false;
+      }
+      if (again == Again.SOON) {
+        LockSupport.parkNanos(this, LOOK_SOON.toNanos());
+      }
+    }
+  }
+
+  private Again look() {
+    Again soonest = Again.NEVER;
+    long now = nanos();
+    for (ClientConnection client : open) {
+      Again again = client.look(now, WATCH_AFTER.toNanos());
+      if (again.compareTo(soonest) < 0) {
+        soonest = again;
+      }
+    }
+    return soonest;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    LockSupport.unpark(sweeper);
+  }
+
+  @Override
+  public int bytesToIdentifyConnection() {
+    return http.bytesToIdentifyConnection();
+  }
+
+  @Override
+  public Support supports(BufferData data) {
+    return http.supports(data);
+  }
+
+  @Override
+  public Set<String> supportedApplicationProtocols() {
+    return http.supportedApplicationProtocols();
+  }
+}

@@ -1,0 +1,227 @@
+package dev.flotilla.hub.server;
+
+import io.helidon.common.configurable.Resource;
+import io.helidon.common.tls.Tls;
+import io.helidon.http.HttpPrologue;
+import io.helidon.http.WritableHeaders;
+import io.helidon.webserver.ConnectionContext;
+import io.helidon.webserver.ListenerConfig;
+import io.helidon.webserver.WebServer;
+import io.helidon.webserver.http.HttpRouting;
+import io.helidon.webserver.http.HttpService;
+import io.helidon.webserver.http1.Http1Config;
+import io.helidon.webserver.http1.Http1ConnectionSelector;
+import io.helidon.webserver.http1.spi.Http1Upgrader;
+import io.helidon.webserver.spi.ServerConnection;
+import java.net.BindException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The hub's listener: one address for clients, agents, the command line and browsers, and where
+ * wanted a second one on loopback.
+ */
+public final class HubServer implements AutoCloseable {
+  private static final String LOCAL = "local";
+
+  private final InetSocketAddress address;
+  private final Optional<InetSocketAddress> local;
+  private final ClientConnections connections;
+  private final WebServer server;
+
+  /**
+   * A certificate for the listener, both in PEM.
+   *
+   * @param chain the certificate, and those between it and its authority
+   * @param key its private key, without a passphrase
+   */
+  public record Certificate(Path chain, Path key) {}
+
+  /**
+   * @param address where to listen; port 0 takes any free one
+   * @param local a second listener without TLS, for the machine itself
+   * @param services each adds its own paths
+   * @param upgraders the lanes
+   * @throws ListenFailed where the certificate can't be read
+   */
+  public HubServer(
+      InetSocketAddress address,
+      Optional<Certificate> certificate,
+      Optional<InetSocketAddress> local,
+      ServerLimits limits,
+      List<HttpService> services,
+      List<Http1Upgrader> upgraders)
+      throws ListenFailed {
+    this.address = address;
+    this.local = local;
+    Http1ConnectionSelector http =
+        Http1ConnectionSelector.builder()
+            .config(
+                Http1Config.builder()
+                    .maxHeadersSize(limits.headBytesMax())
+                    .maxPrologueLength(8 << 10)
+                    .continueImmediately(false)
+                    .build())
+            .update(builder -> upgraders.forEach(each -> builder.addUpgrader(new Marked(each))))
+            .build();
+    this.connections = new ClientConnections(http, limits, System::nanoTime);
+    var builder =
+        WebServer.builder()
+            .shutdownHook(false)
+            .featuresDiscoverServices(false)
+            .shutdownGracePeriod(limits.stopTime());
+    listen(builder, address, limits);
+    builder.routing(routing -> route(routing, services));
+    if (certificate.isPresent()) {
+      builder.tls(tls(certificate.get()));
+    }
+    local.ifPresent(second ->
+        builder.putSocket(
+            LOCAL,
+            socket -> {
+              listen(socket, second, limits);
+              socket.routing(routing -> route(routing, services));
+            }));
+    this.server = builder.build();
+  }
+
+  private void listen(
+      ListenerConfig.BuilderBase<?, ?> listener, InetSocketAddress at, ServerLimits limits) {
+    listener
+        .address(at.getAddress())
+        .port(at.getPort())
+        .maxPayloadSize(limits.bodyBytesMax())
+        .maxTcpConnections(limits.connectionsMax())
+        .writeQueueLength(0)
+        .smartAsyncWrites(false)
+        .writeBufferSize(16 << 10)
+        .backlog(1024)
+        .connectionOptions(options -> options.tcpNoDelay(true))
+        .idleConnectionTimeout(limits.idle())
+        .idleConnectionPeriod(Duration.ofSeconds(15))
+        .protocolsDiscoverServices(false)
+        .concurrencyLimitDiscoverServices(false)
+        .shutdownGracePeriod(limits.stopTime())
+        .directHandlers(new JsonErrors(limits.bodyBytesMax()).handlers())
+        .addConnectionSelector(connections);
+  }
+
+  private static void route(HttpRouting.Builder routing, List<HttpService> services) {
+    routing.addFilter(new RequestFilter());
+    routing.error(Throwable.class, RequestFilter::bug);
+    services.forEach(routing::register);
+  }
+
+  private static Tls tls(Certificate certificate) throws ListenFailed {
+    try {
+      return Tls.builder()
+          .privateKey(keys ->
+              keys.pem(pem ->
+                  pem.key(Resource.create(certificate.key()))
+                      .certChain(Resource.create(certificate.chain()))))
+          .privateKeyCertChain(
+              keys -> keys.pem(pem -> pem.certChain(Resource.create(certificate.chain()))))
+          .build();
+    } catch (RuntimeException unreadable) {
+      throw new ListenFailed(
+          "the certificate "
+              + certificate.chain()
+              + " with the key "
+              + certificate.key()
+              + " can't be used: both have to be PEM, the key without a passphrase",
+          unreadable);
+    }
+  }
+
+  /**
+   * Starts to listen.
+   *
+   * @throws ListenFailed where the address is taken or is not this machine's
+   */
+  public HubServer start() throws ListenFailed {
+    try {
+      server.start();
+    } catch (RuntimeException failed) {
+      connections.close();
+      throw explained(failed);
+    }
+    connections.start();
+    return this;
+  }
+
+  private ListenFailed explained(RuntimeException failed) {
+    String where = shown(address) + local.map(second -> " or " + shown(second)).orElse("");
+    String reason = bindMessage(failed);
+    if (reason == null) {
+      return new ListenFailed("the hub can't listen on " + where, failed);
+    }
+    if (reason.contains("in use")) {
+      return new ListenFailed(
+          "the address "
+              + where
+              + " is in use by another process: see which with 'ss -ltnp' (Linux) or 'lsof -nP -iTCP:"
+              + address.getPort()
+              + " -sTCP:LISTEN' (macOS), or take another address with --listen",
+          failed);
+    }
+    return new ListenFailed("the hub can't listen on " + where + ": " + reason, failed);
+  }
+
+  private static @Nullable String bindMessage(Throwable failed) {
+    for (Throwable each = failed; each != null; each = each.getCause()) {
+      if (each instanceof BindException) {
+        return each.getMessage();
+      }
+    }
+    return null;
+  }
+
+  private static String shown(InetSocketAddress at) {
+    String host = at.getAddress().getHostAddress();
+    return (host.contains(":") ? "[" + host + "]" : host) + ":" + at.getPort();
+  }
+
+  /** The port of the first listener. */
+  public int port() {
+    return server.port();
+  }
+
+  /** The port of the second listener, -1 where there is none. */
+  public int localPort() {
+    return server.port(LOCAL);
+  }
+
+  /** Connections that are open, lanes included. */
+  public int connections() {
+    return connections.size();
+  }
+
+  /** Stops listening, lets requests in flight run on for a moment, then cuts them. */
+  @Override
+  public void close() {
+    server.stop();
+    connections.close();
+  }
+
+  /** An upgrader whose connections are no longer watched as requests. */
+  private record Marked(Http1Upgrader upgrader) implements Http1Upgrader {
+    @Override
+    public String supportedProtocol() {
+      return upgrader.supportedProtocol();
+    }
+
+    @Override
+    public @Nullable ServerConnection upgrade(
+        ConnectionContext context, HttpPrologue prologue, WritableHeaders<?> headers) {
+      ServerConnection upgraded = upgrader.upgrade(context, prologue, headers);
+      if (upgraded != null) {
+        ClientConnection.current().upgraded();
+      }
+      return upgraded;
+    }
+  }
+}

@@ -1,0 +1,118 @@
+package dev.flotilla.hub.server;
+
+import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.ApiErrors;
+import dev.flotilla.wire.Names;
+import io.helidon.http.DirectHandler;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.HeaderValues;
+import io.helidon.http.ServerResponseHeaders;
+import io.helidon.http.Status;
+import io.helidon.webserver.http.DirectHandlers;
+import io.helidon.webserver.http.ServerResponse;
+
+/** What Helidon refuses by itself, in OpenAI's form, and without words from inside. */
+public final class JsonErrors {
+  private final long bodyBytesMax;
+
+  JsonErrors(long bodyBytesMax) {
+    this.bodyBytesMax = bodyBytesMax;
+  }
+
+  /** Answers a request with an error; nothing may have been sent before. */
+  public static void send(ServerResponse response, ApiError error) {
+    response.status(error.status());
+    response.header(HeaderValues.CONTENT_TYPE_JSON);
+    if (error.retryAfter() != null) {
+      response.header(
+          HeaderNames.RETRY_AFTER, Long.toString(Math.max(1, error.retryAfter().toSeconds())));
+    }
+    response.send(ApiErrors.body(error));
+  }
+
+  DirectHandlers handlers() {
+    DirectHandlers.Builder handlers = DirectHandlers.builder();
+    for (DirectHandler.EventType type : DirectHandler.EventType.values()) {
+      handlers.addHandler(type, this::answer);
+    }
+    return handlers.build();
+  }
+
+  private DirectHandler.TransportResponse answer(
+      DirectHandler.TransportRequest request,
+      DirectHandler.EventType type,
+      Status status,
+      ServerResponseHeaders headers,
+      String message) {
+    String what = request.method() + " " + Names.shown(request.path());
+    return DirectHandler.TransportResponse.builder()
+        .status(status)
+        .headers(headers)
+        .header(HeaderValues.CONTENT_TYPE_JSON)
+        .keepAlive(type.keepAlive())
+        .entity(ApiErrors.body(error(status.code(), what)))
+        .build();
+  }
+
+  private ApiError error(int status, String what) {
+    return switch (status) {
+      case 404 -> ApiError.notFound("not_found", what + " is not served here");
+      case 405 ->
+          new ApiError(
+              405,
+              "invalid_request_error",
+              "method_not_allowed",
+              what + ": this path has another method",
+              null,
+              null);
+      case 413 ->
+          new ApiError(
+              413,
+              "invalid_request_error",
+              "request_too_large",
+              "the request's body is larger than " + bodyBytesMax + " bytes",
+              null,
+              null);
+      case 414 ->
+          new ApiError(
+              414,
+              "invalid_request_error",
+              "uri_too_long",
+              "the request's first line is too long",
+              null,
+              null);
+      case 500 ->
+          new ApiError(
+              500,
+              "server_error",
+              "internal_error",
+              "the hub failed on this request; its log says more",
+              null,
+              null);
+      case 503 ->
+          new ApiError(
+              503,
+              "server_error",
+              "too_many_requests",
+              "the hub has too many requests at once",
+              null,
+              null);
+      case 505 ->
+          new ApiError(
+              505,
+              "invalid_request_error",
+              "http_version_not_supported",
+              "the hub speaks HTTP/1.1",
+              null,
+              null);
+      default ->
+          new ApiError(
+              status,
+              "invalid_request_error",
+              "malformed_http",
+              "the request is not well-formed HTTP/1.1",
+              null,
+              null);
+    };
+  }
+}

@@ -1,0 +1,12 @@
+package dev.flotilla.hub.server;
+
+import java.io.IOException;
+
+/** The hub can't listen where it should; the message says why and what to do. */
+public final class ListenFailed extends IOException {
+  private static final long serialVersionUID = 1;
+
+  ListenFailed(String message, Throwable cause) {
+    super(message, cause);
+  }
+}

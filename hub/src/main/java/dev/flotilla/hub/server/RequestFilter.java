@@ -1,0 +1,95 @@
+package dev.flotilla.hub.server;
+
+import dev.flotilla.wire.ApiError;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.HeaderValues;
+import io.helidon.http.HttpException;
+import io.helidon.webserver.http.Filter;
+import io.helidon.webserver.http.FilterChain;
+import io.helidon.webserver.http.RoutingRequest;
+import io.helidon.webserver.http.RoutingResponse;
+import io.helidon.webserver.http.ServerRequest;
+import io.helidon.webserver.http.ServerResponse;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+
+/** Tells the connection where each of its requests stands. */
+final class RequestFilter implements Filter {
+  private static final Logger log = System.getLogger(RequestFilter.class.getName());
+
+  @Override
+  public void filter(FilterChain chain, RoutingRequest request, RoutingResponse response) {
+    ClientConnection client = ClientConnection.current();
+    long length = request.headers().contentLength().orElse(-1);
+    boolean body = length > 0 || request.headers().contains(HeaderNames.TRANSFER_ENCODING);
+    client.begun(body);
+    if (body) {
+      request.streamFilter(in -> new Body(in, client, length));
+    }
+    try {
+      chain.proceed();
+    } finally {
+      client.ended();
+      if (request.headers().containsToken(HeaderValues.CONNECTION_CLOSE)
+          || response.headers().containsToken(HeaderValues.CONNECTION_CLOSE)) {
+        client.closeAfterReply();
+      }
+    }
+  }
+
+  /** A handler's bug: the client is told that much, the log the rest. */
+  static void bug(ServerRequest request, ServerResponse response, Throwable bug) {
+    if (bug instanceof HttpException refusal) {
+      throw refusal;
+    }
+    log.log(Level.ERROR, request.prologue().method() + " failed in the hub", bug);
+    JsonErrors.send(
+        response,
+        new ApiError(
+            500,
+            "server_error",
+            "internal_error",
+            "the hub failed on this request; its log says more",
+            null,
+            null));
+  }
+
+  private static final class Body extends FilterInputStream {
+    private final ClientConnection client;
+    private final long length;
+    private long arrived;
+
+    Body(InputStream in, ClientConnection client, long length) {
+      super(in);
+      this.client = client;
+      this.length = length;
+    }
+
+    @Override
+    public int read() throws IOException {
+      int read = super.read();
+      count(read < 0 ? -1 : 1);
+      return read;
+    }
+
+    @Override
+    public int read(byte[] bytes, int offset, int count) throws IOException {
+      int read = super.read(bytes, offset, count);
+      count(read);
+      return read;
+    }
+
+    private void count(int read) {
+      if (read > 0) {
+        arrived += read;
+        client.bodyArrived(read);
+      }
+      if (read < 0 || arrived == length) {
+        client.bodyRead();
+      }
+    }
+  }
+}
