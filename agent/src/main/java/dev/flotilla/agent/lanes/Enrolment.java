@@ -1,0 +1,106 @@
+package dev.flotilla.agent.lanes;
+
+import dev.flotilla.wire.Http1;
+import dev.flotilla.wire.Http1Limits;
+import dev.flotilla.wire.HttpCall;
+import dev.flotilla.wire.HttpHeaders;
+import dev.flotilla.wire.HttpReply;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.json.JsonMapper;
+
+/** {@code POST /api/enrol}: a token becomes this agent's own credential, once. */
+final class Enrolment {
+  private static final int BODY_BYTES_MAX = 16 << 10;
+  private static final JsonMapper JSON = JsonMapper.shared();
+
+  /** What came of it. */
+  sealed interface Result {
+
+    /** The credential is a secret. */
+    record Enrolled(String credential) implements Result {
+      @Override
+      public String toString() {
+        return "Enrolled[]";
+      }
+    }
+
+    /** Never without a person. */
+    record Over(AgentEnd end) implements Result {}
+
+    /** Perhaps later. */
+    record Later(String why) implements Result {}
+  }
+
+  private final HubDialer dialer;
+
+  Enrolment(HubDialer dialer) {
+    this.dialer = dialer;
+  }
+
+  /**
+   * @throws IOException where the hub can't be reached, or what answers is none
+   */
+  Result enrol(String token, String node, String agentId) throws IOException {
+    byte[] body =
+        JSON.writeValueAsBytes(Map.of("token", token, "node", node, "agentId", agentId));
+    try (HubConnection hub = dialer.dial()) {
+      Http1 http = new Http1(hub, dialer.address().hostHeader(), Http1Limits.DEFAULTS);
+      HttpHeaders headers = HttpHeaders.of("content-type", "application/json");
+      HttpReply reply = http.exchange(HttpCall.post("/api/enrol", headers, body));
+      byte[] answer = reply.body().readNBytes(BODY_BYTES_MAX);
+      return read(reply.status(), answer, node);
+    }
+  }
+
+  static Result read(int status, byte[] answer, String node) {
+    String said = LaneUpgrade.message(answer);
+    return switch (status) {
+      case 200, 201 -> credential(answer);
+      case 401, 403 ->
+          new Result.Over(
+              new AgentEnd(
+                  "bad-token",
+                  "The hub does not take the enrolment token"
+                      + (said.isEmpty() ? "" : " (" + said + ")")
+                      + ". Make a new one on the hub's machine with 'flotilla tokens create' and"
+                      + " pass it with --token."));
+      case 409 ->
+          new Result.Over(
+              new AgentEnd(
+                  "name-taken",
+                  "Another agent is enrolled under the name '"
+                      + node
+                      + "'. Choose another with --name"
+                      + (said.isEmpty() ? "." : " (" + said + ").")));
+      case 400, 404, 405, 413, 422 ->
+          new Result.Over(
+              new AgentEnd(
+                  "not-enrolled",
+                  "The hub refuses the enrolment with HTTP "
+                      + status
+                      + (said.isEmpty() ? "" : ": " + said)
+                      + ". Check that --hub is the address of a Flotilla hub."));
+      default ->
+          new Result.Later(
+              "enrolment was answered with HTTP " + status + (said.isEmpty() ? "" : ": " + said));
+    };
+  }
+
+  private static Result credential(byte[] answer) {
+    try {
+      String credential = JSON.readTree(answer).path("credential").asString("");
+      if (!credential.isEmpty()) {
+        return new Result.Enrolled(credential);
+      }
+    } catch (JacksonException e) {
+      // Told below as what it is: not a hub's answer.
+    }
+    return new Result.Later(
+        "what answers the enrolment gives no credential: "
+            + new String(answer, 0, Math.min(answer.length, 60), StandardCharsets.ISO_8859_1)
+                .replaceAll("[^ -~]", "?"));
+  }
+}
