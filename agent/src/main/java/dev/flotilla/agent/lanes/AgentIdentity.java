@@ -81,10 +81,6 @@ public final class AgentIdentity {
     replace(folder, "credential", credential);
   }
 
-  void forgetCredential() throws IOException {
-    Files.deleteIfExists(folder.resolve("credential"));
-  }
-
   @Override
   public String toString() {
     return "AgentIdentity[" + agentId + " generation " + generation + "]";

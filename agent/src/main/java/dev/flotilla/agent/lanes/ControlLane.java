@@ -229,7 +229,8 @@ public final class ControlLane implements AutoCloseable {
     } catch (LaneUpgrade.Refused e) {
       return refused(e);
     } catch (LaneMalformed e) {
-      return new Session.Lost("the hub sent what no control lane carries: " + e.getMessage(), false);
+      return new Session.Lost(
+          "the hub sent what no control lane carries: " + e.getMessage(), false);
     } catch (IOException e) {
       return new Session.Lost(dialer.explain(e), false);
     }
@@ -246,8 +247,7 @@ public final class ControlLane implements AutoCloseable {
                       + " 'flotilla tokens create' and pass it with --token.")));
     }
     Enrolment.Result result =
-        new Enrolment(dialer)
-            .enrol(self.token().get(), self.node(), self.identity().agentId());
+        new Enrolment(dialer).enrol(self.token().get(), self.node(), self.identity().agentId());
     return switch (result) {
       case Enrolment.Result.Enrolled enrolled -> {
         self.identity().keepCredential(enrolled.credential());
@@ -261,35 +261,34 @@ public final class ControlLane implements AutoCloseable {
 
   private Session refused(LaneUpgrade.Refused refusal) {
     String said = String.valueOf(refusal.getMessage());
-    switch (refusal.status()) {
-      case 401, 403 -> {
-        if (self.token().isPresent()) {
-          return enrolAnew();
-        }
-        return new Session.Over(
-            new AgentEnd(
-                "bad-credential",
-                "The hub does not know this agent ("
-                    + said
-                    + "). Make a token on the hub's machine with 'flotilla tokens create' and start"
-                    + " the agent with --token."));
-      }
-      case 409 -> {
-        return new Session.Over(new AgentEnd("name-taken", said));
-      }
-      default -> {
-        return new Session.Lost("the hub answers with HTTP " + refusal.status() + ": " + said, false);
-      }
-    }
+    return switch (refusal.status()) {
+      case 401, 403 -> self.token().isPresent() ? enrolAnew() : unknown(said);
+      case 409 -> new Session.Over(new AgentEnd("name-taken", said));
+      default ->
+          new Session.Lost("the hub answers with HTTP " + refusal.status() + ": " + said, false);
+    };
   }
 
-  /** A hub that lost its state, or another hub, takes the token again, or says what is wrong. */
+  private static Session unknown(String said) {
+    return new Session.Over(
+        new AgentEnd(
+            "bad-credential",
+            "The hub does not know this agent ("
+                + said
+                + "). Make a token on the hub's machine with 'flotilla tokens create' and start the"
+                + " agent with --token."));
+  }
+
+  /**
+   * A hub that lost its state, or another hub, takes the token again, or says what is wrong. The
+   * old credential stays until there is a new one: a hub may err once.
+   */
   private Session enrolAnew() {
     try {
-      self.identity().forgetCredential();
-      return new Session.Lost("the hub does not know this agent's credential; enrolling anew", false);
+      return enrol()
+          .orElse(new Session.Lost("the hub did not know this agent; it is enrolled anew", false));
     } catch (IOException e) {
-      return new Session.Over(new AgentEnd("bad-credential", String.valueOf(e.getMessage())));
+      return new Session.Lost(dialer.explain(e), false);
     }
   }
 

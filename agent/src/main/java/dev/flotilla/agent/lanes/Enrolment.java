@@ -44,8 +44,7 @@ final class Enrolment {
    * @throws IOException where the hub can't be reached, or what answers is none
    */
   Result enrol(String token, String node, String agentId) throws IOException {
-    byte[] body =
-        JSON.writeValueAsBytes(Map.of("token", token, "node", node, "agentId", agentId));
+    byte[] body = JSON.writeValueAsBytes(Map.of("token", token, "node", node, "agentId", agentId));
     try (HubConnection hub = dialer.dial()) {
       Http1 http = new Http1(hub, dialer.address().hostHeader(), Http1Limits.DEFAULTS);
       HttpHeaders headers = HttpHeaders.of("content-type", "application/json");

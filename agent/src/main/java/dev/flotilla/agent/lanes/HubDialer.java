@@ -93,8 +93,7 @@ public final class HubDialer {
   private Socket secured(Socket socket, int handshakeMillis) throws IOException {
     SSLSocket secured =
         (SSLSocket)
-            tls.getSocketFactory()
-                .createSocket(socket, address.bareHost(), address.port(), true);
+            tls.getSocketFactory().createSocket(socket, address.bareHost(), address.port(), true);
     SSLParameters parameters = secured.getSSLParameters();
     parameters.setEndpointIdentificationAlgorithm("HTTPS");
     parameters.setProtocols(new String[] {"TLSv1.3", "TLSv1.2"});

@@ -50,22 +50,20 @@ final class Outbox {
   }
 
   void progress(Progress step) {
-    put(
-        () -> {
-          steps.remove(step.subject());
-          if (steps.size() >= limits.subjectsKept()) {
-            steps.remove(steps.keySet().iterator().next());
-          }
-          steps.put(step.subject(), step);
-        });
+    put(() -> {
+      steps.remove(step.subject());
+      if (steps.size() >= limits.subjectsKept()) {
+        steps.remove(steps.keySet().iterator().next());
+      }
+      steps.put(step.subject(), step);
+    });
   }
 
   void event(Happened event) {
-    put(
-        () -> {
-          events.addLast(event);
-          trim();
-        });
+    put(() -> {
+      events.addLast(event);
+      trim();
+    });
   }
 
   void goodbye(Goodbye word) {
@@ -84,15 +82,14 @@ final class Outbox {
 
   /** Puts back events that could not be written, in front of those that came meanwhile. */
   void giveBack(List<FromAgent> unsent) {
-    put(
-        () -> {
-          for (FromAgent message : unsent.reversed()) {
-            if (message instanceof Happened event) {
-              events.addFirst(event);
-            }
-          }
-          trim();
-        });
+    put(() -> {
+      for (FromAgent message : unsent.reversed()) {
+        if (message instanceof Happened event) {
+          events.addFirst(event);
+        }
+      }
+      trim();
+    });
   }
 
   /** Everything that waits, as soon as there is something; empty after {@code limitNanos}. */

@@ -27,8 +27,7 @@ final class Tunnel {
   private final LongAdder bytesOut;
   private final CountDownLatch hubEnded = new CountDownLatch(1);
 
-  Tunnel(
-      HubConnection hub, Socket engine, Duration linger, LongAdder bytesIn, LongAdder bytesOut) {
+  Tunnel(HubConnection hub, Socket engine, Duration linger, LongAdder bytesIn, LongAdder bytesOut) {
     this.hub = hub;
     this.engine = engine;
     this.linger = linger;

