@@ -1,0 +1,145 @@
+package dev.flotilla.cli.serve;
+
+import dev.flotilla.cli.output.Failure;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * One hub and one agent to a home: whoever runs on it holds a lock of the operating system on
+ * {@code HOME/run/NAME.lock}, and writes into that file who it is, for the next one to read.
+ *
+ * <p>The lock ends with the process, however that ends; what is written in the file means something
+ * only while the lock is held.
+ */
+public final class HomeLock implements AutoCloseable {
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss", Locale.ROOT)
+          .withZone(ZoneId.systemDefault());
+
+  private final FileChannel channel;
+  private final String command;
+
+  private HomeLock(FileChannel channel, String command) {
+    this.channel = channel;
+    this.command = command;
+  }
+
+  /**
+   * Makes the home where there is none, and takes a lock in it.
+   *
+   * @param part {@code hub} or {@code agent}
+   * @param command what is run, for the message that another one gets
+   * @throws Failure where the home can't be written to, or another process holds it
+   */
+  public static HomeLock take(Path home, String part, String command) {
+    Path file = home.resolve("run").resolve(part + ".lock");
+    FileChannel channel;
+    try {
+      Files.createDirectories(file.getParent());
+      channel =
+          FileChannel.open(
+              file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    } catch (IOException e) {
+      throw new Failure(
+          "can't write to the state folder "
+              + home
+              + " ("
+              + e.getClass().getSimpleName()
+              + ": "
+              + e.getMessage()
+              + "); name another one with --home DIR",
+          e);
+    }
+    try {
+      FileLock lock = channel.tryLock();
+      if (lock != null) {
+        HomeLock held = new HomeLock(channel, command);
+        held.say("");
+        return held;
+      }
+    } catch (OverlappingFileLockException e) {
+      // Held by this very process: said below, as for any other.
+    } catch (IOException e) {
+      closeQuietly(channel);
+      throw new Failure(
+          "can't lock " + file + ": " + e.getMessage() + "; is the folder on a network drive?", e);
+    }
+    String holder = holder(channel);
+    closeQuietly(channel);
+    throw new Failure(
+        home + " is in use by " + holder + "; stop that one, or name another folder with --home DIR");
+  }
+
+  /** Tells where this process listens, for the next one that wants the home. */
+  public void listensAt(String address) {
+    say(address);
+  }
+
+  private void say(String address) {
+    String text =
+        String.join(
+            "\n",
+            command,
+            Long.toString(ProcessHandle.current().pid()),
+            Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
+            address,
+            "");
+    try {
+      channel.truncate(0);
+      channel.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), 0);
+    } catch (IOException e) {
+      // The lock itself holds: only the next one's message will be poorer.
+      System.getLogger(HomeLock.class.getName())
+          .log(System.Logger.Level.WARNING, "can't write who holds the home: " + e.getMessage());
+    }
+  }
+
+  private static String holder(FileChannel channel) {
+    try {
+      ByteBuffer bytes = ByteBuffer.allocate(4096);
+      channel.read(bytes, 0);
+      List<String> lines =
+          new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8).lines().toList();
+      if (lines.size() >= 3) {
+        String address = lines.size() > 3 && !lines.get(3).isEmpty() ? " at " + lines.get(3) : "";
+        return "'"
+            + lines.get(0)
+            + "' (process "
+            + lines.get(1)
+            + ", since "
+            + TIME.format(Instant.parse(lines.get(2)))
+            + ")"
+            + address;
+      }
+    } catch (IOException | RuntimeException e) {
+      // Someone holds it and does not say who: that is all that can be told.
+    }
+    return "another flotilla";
+  }
+
+  @Override
+  public void close() {
+    closeQuietly(channel);
+  }
+
+  private static void closeQuietly(FileChannel channel) {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      // Nothing was written that must last.
+    }
+  }
+}
