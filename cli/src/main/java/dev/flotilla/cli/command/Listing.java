@@ -124,9 +124,7 @@ final class Listing {
           "no keys: the hub asks nobody for one (make one with 'flotilla keys create NAME')",
           column("Key", "name"),
           column("May", "role"),
-          column("Made", node -> when(text(node, "createdAt"))),
-          column("Last used", node -> orDash(when(text(node, "lastUsedAt")))),
-          column("Starts with", "prefix"));
+          column("Made", node -> when(text(node, "createdAt"))));
 
   static final Listing TOKENS =
       new Listing(
@@ -134,8 +132,9 @@ final class Listing {
           "/api/tokens",
           "no enrolment tokens: make one with 'flotilla tokens create'",
           column("Token", "id"),
-          column("Uses left", node -> node.path("usesLeft").asString("")),
-          column("Until", node -> when(text(node, "expiresAt"))),
+          column("Uses left", node -> node.path("usesLeft").asString("any")),
+          column("Until", node -> orDash(when(text(node, "expiresAt")))),
+          column("Note", node -> orDash(text(node, "note"))),
           column("Made", node -> when(text(node, "createdAt"))));
 
   /** All of them, in the order of the help. */

@@ -80,7 +80,10 @@ public final class HomeLock implements AutoCloseable {
     String holder = holder(channel);
     closeQuietly(channel);
     throw new Failure(
-        home + " is in use by " + holder + "; stop that one, or name another folder with --home DIR");
+        home
+            + " is in use by "
+            + holder
+            + "; stop that one, or name another folder with --home DIR");
   }
 
   /** Tells where this process listens, for the next one that wants the home. */

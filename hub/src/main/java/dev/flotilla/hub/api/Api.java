@@ -1,0 +1,357 @@
+package dev.flotilla.hub.api;
+
+import dev.flotilla.hub.fleet.CommandResult;
+import dev.flotilla.hub.fleet.Fleet;
+import dev.flotilla.hub.keys.EnrolmentTokens;
+import dev.flotilla.hub.keys.Keys;
+import dev.flotilla.hub.routing.Dispatcher;
+import dev.flotilla.hub.store.Event;
+import dev.flotilla.hub.store.EventTable;
+import dev.flotilla.hub.store.Store;
+import dev.flotilla.hub.store.StoreFailed;
+import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.ApiErrors;
+import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.Names;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.HeaderValues;
+import io.helidon.http.HttpMediaTypes;
+import io.helidon.http.Method;
+import io.helidon.http.Status;
+import io.helidon.webserver.http.HttpRules;
+import io.helidon.webserver.http.HttpService;
+import io.helidon.webserver.http.ServerRequest;
+import io.helidon.webserver.http.ServerResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Supplier;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * {@code /api/*}. Every request passes {@link #answer}: browser guard, key, the handler, one form
+ * of error. Handlers only read the parts and command them; nothing is kept here.
+ *
+ * <p>Where keys are demanded, one with the role {@code admin} is: whoever can apply a configuration
+ * can have programs started on every node, within the nodes' policies.
+ */
+public final class Api implements HttpService {
+  private static final System.Logger LOG = System.getLogger(Api.class.getName());
+  private static final JsonMapper MAPPER = JsonMapper.builder().build();
+  private static final int EVENTS_MAX = 1000;
+  private static final int REVISIONS_SHOWN = 50;
+
+  private final Parts parts;
+  private final BrowserGuard guard;
+
+  /**
+   * What the API shows and commands.
+   *
+   * @param listenHost what the hub listens on, for the browser guard
+   * @param machineName the machine's own name, empty where unknown
+   */
+  public record Parts(
+      Fleet fleet,
+      Dispatcher dispatcher,
+      Store store,
+      Keys keys,
+      EnrolmentTokens tokens,
+      Configuration configuration,
+      Supplier<HubStatus> status,
+      String listenHost,
+      String machineName) {}
+
+  public Api(Parts parts) {
+    this.parts = parts;
+    this.guard = new BrowserGuard(parts.listenHost(), parts.machineName(), parts.keys().required());
+  }
+
+  @Override
+  public void routing(HttpRules rules) {
+    get(rules, "/api/status", call -> MAPPER.valueToTree(parts.status().get()));
+    get(
+        rules,
+        "/api/workers",
+        call -> ApiViews.workers(parts.fleet().workers(), parts.dispatcher().loads()));
+    get(rules, "/api/nodes", call -> ApiViews.list(parts.fleet().nodes()));
+    get(
+        rules,
+        "/api/models",
+        call -> ApiViews.models(parts.configuration().spec(), parts.fleet().current()));
+    get(
+        rules,
+        "/api/backends",
+        call -> ApiViews.backends(parts.configuration().spec(), parts.dispatcher().loads()));
+    get(rules, "/api/routes", call -> ApiViews.routes(parts.configuration().spec()));
+    get(rules, "/api/events", this::events);
+    get(rules, "/api/progress", call -> ApiViews.list(parts.fleet().progress()));
+    get(
+        rules,
+        "/api/revisions",
+        call -> ApiViews.list(parts.store().revisions().newest(REVISIONS_SHOWN)));
+    post(rules, "/api/apply", this::apply);
+    post(rules, "/api/drain", call -> command(call, parts.fleet()::drain));
+    post(rules, "/api/resume", call -> command(call, parts.fleet()::resume));
+    post(rules, "/api/restart", call -> command(call, parts.fleet()::restart));
+    get(rules, "/api/keys", call -> keys());
+    post(rules, "/api/keys", this::createKey);
+    rules.delete("/api/keys/{name}", handler(this::revokeKey));
+    get(rules, "/api/tokens", call -> ApiViews.list(parts.tokens().list()));
+    post(rules, "/api/tokens", this::createToken);
+    rules.delete("/api/tokens/{id}", handler(this::revokeToken));
+    rules.any("/api/*", handler(Api::nothingHere));
+  }
+
+  /** One thing that the API does. */
+  @FunctionalInterface
+  private interface Handler {
+    JsonNode handle(ApiCall call) throws ApiRefusal, StoreFailed;
+  }
+
+  private void get(HttpRules rules, String path, Handler handler) {
+    rules.get(path, handler(handler));
+  }
+
+  private void post(HttpRules rules, String path, Handler handler) {
+    rules.post(path, handler(handler));
+  }
+
+  private io.helidon.webserver.http.Handler handler(Handler handler) {
+    return (request, response) -> answer(request, response, handler);
+  }
+
+  private void answer(ServerRequest request, ServerResponse response, Handler handler) {
+    try {
+      JsonNode document = handler.handle(new ApiCall(request, admit(request)));
+      response.header(HeaderValues.createCached(HeaderNames.CACHE_CONTROL, "no-store"));
+      response.headers().contentType(HttpMediaTypes.JSON_UTF_8);
+      response.send(MAPPER.writeValueAsBytes(document));
+    } catch (ApiRefusal e) {
+      refuse(response, e.error());
+    } catch (StoreFailed e) {
+      refuse(
+          response,
+          ApiError.unavailable("store_unavailable", e.sentence(), Duration.ofSeconds(10)));
+    } catch (RuntimeException e) {
+      LOG.log(System.Logger.Level.ERROR, "an API request failed: " + request.path().path(), e);
+      refuse(
+          response,
+          new ApiError(
+              500,
+              "server_error",
+              "internal_error",
+              "the hub failed at this request; its log says how",
+              null,
+              null));
+    }
+  }
+
+  /** Who asks, or a refusal. */
+  private String admit(ServerRequest request) throws ApiRefusal {
+    Method method = request.prologue().method();
+    boolean changes = !method.equals(Method.GET) && !method.equals(Method.HEAD);
+    Optional<ApiError> refusal =
+        guard.refusal(
+            changes,
+            ApiCall.header(request, HeaderNames.HOST),
+            ApiCall.header(request, HeaderNames.ORIGIN),
+            ApiCall.header(request, HeaderNames.create("Sec-Fetch-Site")));
+    if (refusal.isPresent()) {
+      throw new ApiRefusal(refusal.get());
+    }
+    String bearer = ApiCall.bearer(request);
+    Optional<Keys.Key> key = bearer.isEmpty() ? Optional.empty() : parts.keys().find(bearer);
+    if (!parts.keys().required()) {
+      return key.map(Keys.Key::name).orElse("a request without a key");
+    }
+    if (key.isEmpty()) {
+      throw new ApiRefusal(
+          ApiError.unauthorized(
+              bearer.isEmpty()
+                  ? "this hub demands a key"
+                  : "the key is unknown to this hub, or revoked"));
+    }
+    if (key.get().role() != Keys.Role.ADMIN) {
+      throw new ApiRefusal(
+          new ApiError(
+              403,
+              "permission_error",
+              "admin_key_needed",
+              "the key '" + key.get().name() + "' may ask models; this needs an admin key",
+              null,
+              null));
+    }
+    return key.get().name();
+  }
+
+  private static void refuse(ServerResponse response, ApiError error) {
+    if (response.isSent()) {
+      return;
+    }
+    response.status(Status.create(error.status()));
+    if (error.retryAfter() != null) {
+      response.header(HeaderNames.RETRY_AFTER, Long.toString(error.retryAfter().toSeconds()));
+    }
+    if (error.status() == 413) {
+      // The rest of the body is still on its way and must not be read as another request.
+      response.header(HeaderValues.CONNECTION_CLOSE);
+    }
+    response.headers().contentType(HttpMediaTypes.JSON_UTF_8);
+    response.send(ApiErrors.body(error));
+  }
+
+  private static JsonNode nothingHere(ApiCall call) throws ApiRefusal {
+    throw new ApiRefusal(
+        ApiError.notFound(
+            "unknown_path",
+            "the API has no " + call.request().prologue().method().text() + " here"));
+  }
+
+  private JsonNode events(ApiCall call) throws ApiRefusal, StoreFailed {
+    int limit = (int) call.number("limit", 100, 1, EVENTS_MAX);
+    long after = call.number("after", 0, 0, Long.MAX_VALUE);
+    Severity atLeast = Severity.INFO;
+    if (call.query("severity").isPresent()) {
+      try {
+        atLeast = Severity.valueOf(call.query("severity").get().toUpperCase(Locale.ROOT));
+      } catch (IllegalArgumentException e) {
+        throw ApiCall.refusal(
+            "invalid_parameter", "severity is info, warning or error", "severity");
+      }
+    }
+    EventTable.Filter filter =
+        new EventTable.Filter(call.query("subject"), call.query("kind"), atLeast);
+    EventTable table = parts.store().events();
+    List<Event> events =
+        call.flag("oldest") || after > 0
+            ? table.after(after, limit, filter)
+            : table.newest(limit, filter).reversed();
+    return ApiViews.list(events);
+  }
+
+  private JsonNode apply(ApiCall call) throws ApiRefusal, StoreFailed {
+    boolean dryRun = call.flag("dry-run");
+    String yaml = new String(call.file(), StandardCharsets.UTF_8);
+    Configuration.Outcome outcome = parts.configuration().apply(yaml, call.by(), dryRun);
+    return switch (outcome) {
+      case Configuration.Outcome.Rejected rejected ->
+          throw ApiCall.refusal(
+              "invalid_configuration", String.join("; ", rejected.problems()), null);
+      case Configuration.Outcome.Accepted accepted -> accepted(accepted, dryRun);
+    };
+  }
+
+  private static JsonNode accepted(Configuration.Outcome.Accepted accepted, boolean dryRun) {
+    ObjectNode node = MAPPER.createObjectNode();
+    node.put("revision", accepted.revision()).put("dryRun", dryRun);
+    var changes = node.putArray("changes");
+    accepted.changes().forEach(changes::add);
+    String message;
+    if (accepted.changes().isEmpty()) {
+      message = "nothing changes; revision " + accepted.revision() + " is in force";
+    } else if (dryRun) {
+      message = "in order; nothing was changed (--dry-run)";
+    } else {
+      message = "revision " + accepted.revision() + " is in force";
+    }
+    return node.put("message", message);
+  }
+
+  /** What the fleet is told to do with a worker or node. */
+  @FunctionalInterface
+  private interface Command {
+    CommandResult run(String name, String by);
+  }
+
+  private static JsonNode command(ApiCall call, Command command) throws ApiRefusal {
+    String name = ApiCall.text(call.json(), "name");
+    return switch (command.run(name, call.by())) {
+      case CommandResult.Done done -> MAPPER.valueToTree(done);
+      case CommandResult.Unknown unknown ->
+          throw new ApiRefusal(
+              ApiError.notFound(
+                  "unknown_name",
+                  "neither a worker nor a node is called "
+                      + Names.shown(unknown.name())
+                      + (unknown.nearest().isEmpty()
+                          ? ""
+                          : "; there is " + String.join(", ", unknown.nearest()))));
+      case CommandResult.Refused refused ->
+          throw new ApiRefusal(
+              new ApiError(
+                  409, "invalid_request_error", "not_possible_now", refused.why(), "name", null));
+    };
+  }
+
+  private JsonNode keys() {
+    return ApiViews.list(
+        parts.keys().list().stream()
+            .map(key -> new ListedKey(key.name(), key.role().word(), key.createdAt().toString()))
+            .toList());
+  }
+
+  private record ListedKey(String name, String role, String createdAt) {}
+
+  private JsonNode createKey(ApiCall call) throws ApiRefusal, StoreFailed {
+    JsonNode body = call.json();
+    Keys.Role role = body.path("admin").asBoolean(false) ? Keys.Role.ADMIN : Keys.Role.CLIENT;
+    return switch (parts.keys().create(ApiCall.text(body, "name"), role)) {
+      case Keys.Creation.Refused refused ->
+          throw ApiCall.refusal("key_refused", refused.why(), "name");
+      case Keys.Creation.Created created -> {
+        happened("key-created", created.key().name(), role.word() + " key, by " + call.by());
+        yield MAPPER
+            .createObjectNode()
+            .put("name", created.key().name())
+            .put("role", role.word())
+            .put("key", created.secret())
+            .put("demanded", parts.keys().required());
+      }
+    };
+  }
+
+  private JsonNode revokeKey(ApiCall call) throws ApiRefusal, StoreFailed {
+    String name = call.path("name");
+    if (!parts.keys().revoke(name)) {
+      throw new ApiRefusal(
+          ApiError.notFound("unknown_name", "there is no key called " + Names.shown(name)));
+    }
+    happened("key-revoked", name, "by " + call.by());
+    return MAPPER.createObjectNode().put("message", "the key " + name + " is revoked");
+  }
+
+  private JsonNode createToken(ApiCall call) throws ApiRefusal, StoreFailed {
+    JsonNode body = call.json();
+    Optional<Duration> life = ApiCall.whole(body, "hours").map(Duration::ofHours);
+    return switch (parts
+        .tokens()
+        .create(body.path("note").asString(""), life, ApiCall.whole(body, "uses"))) {
+      case EnrolmentTokens.Creation.Refused refused ->
+          throw ApiCall.refusal("token_refused", refused.why(), null);
+      case EnrolmentTokens.Creation.Created created -> {
+        happened("token-created", Long.toString(created.token().id()), "by " + call.by());
+        ObjectNode node = MAPPER.valueToTree(created.token());
+        yield node.put("token", created.secret());
+      }
+    };
+  }
+
+  private JsonNode revokeToken(ApiCall call) throws ApiRefusal, StoreFailed {
+    String id = call.path("id");
+    boolean number = !id.isEmpty() && id.length() < 18 && id.chars().allMatch(Character::isDigit);
+    if (!number || !parts.tokens().revoke(Long.parseLong(id))) {
+      throw new ApiRefusal(
+          ApiError.notFound("unknown_name", "there is no token numbered " + Names.shown(id)));
+    }
+    happened("token-revoked", id, "by " + call.by());
+    return MAPPER.createObjectNode().put("message", "the token " + id + " is revoked");
+  }
+
+  private void happened(String kind, String subject, String message) {
+    parts.store().event(Severity.INFO, kind, subject, message);
+  }
+}
