@@ -13,7 +13,7 @@ final class ModelNameTest {
     "/home/me/My Models/Phi 4.gguf, phi-4",
     "gemma-3-270m-it-UD-IQ2_M.gguf, gemma-3-270m-it",
     "model-F16.gguf, model",
-    "/x/..gguf, gguf",
+    "/x/..gguf, model",
     "/x/.gguf, model",
   })
   void aModelIsCalledAfterItsFileWithoutTheQuantisation(String source, String name) {
