@@ -1,0 +1,129 @@
+package dev.flotilla.testkit;
+
+import java.io.IOException;
+import java.util.Collections;
+import java.util.StringJoiner;
+import tools.jackson.databind.JsonNode;
+
+/** What llama-server answers on each of its paths when all is well. */
+final class LlamaRoutes {
+  private static final Answer ANSWER =
+      Script.answer("Hello", " from", " the", " scripted", " engine");
+
+  private LlamaRoutes() {}
+
+  static Script of(String path) {
+    return switch (path) {
+      case "/health" -> Script.json(200, "{\"status\":\"ok\"}");
+      case "/props" -> LlamaRoutes::props;
+      case "/v1/models", "/models" -> LlamaRoutes::models;
+      case "/slots" -> LlamaRoutes::slots;
+      case "/tokenize" -> LlamaRoutes::tokenize;
+      case "/apply-template" -> LlamaRoutes::applyTemplate;
+      case ScriptedEngine.CHAT, ScriptedEngine.COMPLETIONS -> LlamaRoutes::generate;
+      case ScriptedEngine.EMBEDDINGS -> LlamaRoutes::embeddings;
+      default -> Script.notFound();
+    };
+  }
+
+  private static void props(Exchange exchange) throws IOException {
+    ScriptedEngine engine = exchange.engine();
+    exchange.json(
+        200,
+        ("{\"default_generation_settings\":{\"n_ctx\":%d},\"total_slots\":%d,\"model_alias\":%s,"
+                + "\"model_path\":\"/models/scripted.gguf\",\"chat_template\":\"\","
+                + "\"build_info\":\"b1-scripted\",\"is_sleeping\":false}")
+            .formatted(engine.contextTokens(), engine.slots(), quoted(engine.model())));
+  }
+
+  private static void models(Exchange exchange) throws IOException {
+    ScriptedEngine engine = exchange.engine();
+    exchange.json(
+        200,
+        ("{\"object\":\"list\",\"data\":[{\"id\":%s,\"object\":\"model\",\"created\":1767225600,"
+                + "\"owned_by\":\"llamacpp\",\"meta\":{\"n_ctx\":%d,\"n_ctx_train\":8192}}]}")
+            .formatted(quoted(engine.model()), engine.contextTokens()));
+  }
+
+  private static void slots(Exchange exchange) throws IOException {
+    StringJoiner slots = new StringJoiner(",", "[", "]");
+    for (int i = 0; i < exchange.engine().slots(); i++) {
+      slots.add(
+          "{\"id\":%d,\"n_ctx\":%d,\"speculative\":false,\"is_processing\":%b}"
+              .formatted(i, exchange.engine().contextTokens(), i < exchange.engine().inFlight()));
+    }
+    exchange.json(200, slots.toString());
+  }
+
+  private static void tokenize(Exchange exchange) throws IOException {
+    String content = exchange.request().json().path("content").asString("");
+    int count = exchange.engine().count(content);
+    exchange.json(200, "{\"tokens\":[" + String.join(",", Collections.nCopies(count, "1")) + "]}");
+  }
+
+  private static void applyTemplate(Exchange exchange) throws IOException {
+    exchange.json(200, "{\"prompt\":" + quoted(promptOf(exchange.request().json())) + "}");
+  }
+
+  private static void generate(Exchange exchange) throws IOException {
+    JsonNode request = exchange.request().json();
+    ScriptedEngine engine = exchange.engine();
+    if (!request.isObject()) {
+      Script.error(400, "invalid_request_error", "the body is not JSON").play(exchange);
+      return;
+    }
+    int prompt = engine.promptTokens(request);
+    if (prompt + 1 > engine.contextTokens()) {
+      Script.contextOverflow(prompt, engine.contextTokens()).play(exchange);
+      return;
+    }
+    ANSWER.play(exchange);
+  }
+
+  private static void embeddings(Exchange exchange) throws IOException {
+    JsonNode request = exchange.request().json();
+    JsonNode input = request.path("input");
+    int count = input.isArray() ? input.size() : 1;
+    StringJoiner data = new StringJoiner(",", "[", "]");
+    for (int i = 0; i < count; i++) {
+      data.add(
+          "{\"object\":\"embedding\",\"index\":%d,\"embedding\":[0.25,-0.5,1.0]}".formatted(i));
+    }
+    int tokens = exchange.engine().promptTokens(request);
+    exchange.json(
+        200,
+        "{\"object\":\"list\",\"model\":%s,\"data\":%s,\"usage\":{\"prompt_tokens\":%d,\"total_tokens\":%d}}"
+            .formatted(
+                quoted(request.path("model").asString(exchange.engine().model())),
+                data,
+                tokens,
+                tokens));
+  }
+
+  /** The text that would be fed to the model. */
+  static String promptOf(JsonNode request) {
+    StringBuilder prompt = new StringBuilder();
+    for (JsonNode message : request.path("messages")) {
+      JsonNode content = message.path("content");
+      prompt
+          .append(message.path("role").asString(""))
+          .append(": ")
+          .append(content.isString() ? content.stringValue() : content.toString())
+          .append('\n');
+    }
+    for (String field : new String[] {"prompt", "input"}) {
+      JsonNode text = request.path(field);
+      if (text.isString()) {
+        prompt.append(text.stringValue());
+      }
+      for (JsonNode element : text) {
+        prompt.append(element.asString("")).append('\n');
+      }
+    }
+    return prompt.toString();
+  }
+
+  private static String quoted(String text) {
+    return ReceivedRequest.JSON.writeValueAsString(text);
+  }
+}
