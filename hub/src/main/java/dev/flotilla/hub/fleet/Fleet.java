@@ -1,7 +1,10 @@
 package dev.flotilla.hub.fleet;
 
+import dev.flotilla.hub.fleet.FleetNode.Contact;
 import dev.flotilla.hub.lanes.AgentDesk;
 import dev.flotilla.hub.lanes.AgentLink;
+import dev.flotilla.hub.lanes.RateLimit;
+import dev.flotilla.hub.lanes.WorkLanePool;
 import dev.flotilla.hub.lanes.WorkLanes;
 import dev.flotilla.hub.routing.Dialer;
 import dev.flotilla.hub.routing.FleetSnapshot;
@@ -9,25 +12,71 @@ import dev.flotilla.hub.routing.FleetSource;
 import dev.flotilla.hub.spec.FleetSpec;
 import dev.flotilla.hub.store.Journal;
 import dev.flotilla.wire.ControlMessage;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 
-/** The one owner of what the fleet is. */
-@SuppressWarnings("DoNotCallSuggester")
+/**
+ * The one owner of what the fleet is: which nodes there are, which workers are placed on them, and
+ * in which state each is.
+ *
+ * <p><b>Concurrency.</b> One lock guards all of it. Under it nothing waits: messages to agents,
+ * events and what is remembered are only enqueued. What the gateway reads is a {@link
+ * FleetSnapshot}, made anew after a change and published through a volatile field. Listeners run
+ * after the lock is released, on the thread that made the change. A session's calls come from its
+ * own thread; a session that was replaced may go on talking, and is not listened to.
+ *
+ * <p><b>Who is believed.</b> A control lane is taken in when its agent is the one that the name was
+ * given to and its generation is no lower than the highest taken in before; it then replaces the
+ * lane before it. A report of a worker's launch is believed when no later launch was heard of.
+ *
+ * <p><b>Life.</b> A new fleet knows what was remembered: its nodes are awaited with their workers,
+ * and nothing is placed anew elsewhere before the grace is over, so a restart of the hub moves and
+ * stops nothing. It serves and places from {@link #apply} on. A thread of its own looks after
+ * silence, drains and graces from {@link #start} to {@link #close}.
+ *
+ * <p>The keys of workers' launches are held in memory and reach {@link
+ * dev.flotilla.hub.routing.Target} only: no view, event or log has them.
+ */
 public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
+  private static final Duration TICK = Duration.ofMillis(200);
+  private static final Duration EVENT_WINDOW = Duration.ofMinutes(1);
+  private static final System.Logger LOG = System.getLogger(Fleet.class.getName());
+
+  private final String hubId;
+  private final WorkLanes lanes;
+  private final FleetLimits limits;
+  private final InstantSource clock;
+  private final LongSupplier nanoTime;
+  private final Thread watcher;
+  private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final FleetEvents events;
+  private final Roster roster;
+  private final SnapshotBuilder snapshots;
+  private final Commands commands;
+  private volatile FleetSnapshot snapshot = FleetSnapshot.EMPTY;
 
   /**
    * A fleet that knows what {@code memory} remembers and serves nothing until {@link #apply}.
    *
    * @param hubId random name of this hub's state folder, told to agents
-   * @param backendDialers makes a backend's dialer; called once per backend and revision
+   * @param backendDialers makes a backend's dialer; called once per backend, and again when the
+   *     backend changes
    * @param environment looks up the variable that holds a backend's key
-   * @param inFlight requests in flight of a {@link dev.flotilla.hub.routing.Target#ledgerKey()}
+   * @param inFlight requests in flight of a {@link dev.flotilla.hub.routing.Target#ledgerKey()};
+   *     called under the fleet's lock
    * @param nanoTime a clock that never jumps, such as {@code System::nanoTime}
    */
   public Fleet(
@@ -41,12 +90,58 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
       FleetLimits limits,
       InstantSource clock,
       LongSupplier nanoTime) {
-    throw new UnsupportedOperationException();
+    this.hubId = hubId;
+    this.lanes = lanes;
+    this.limits = limits;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    this.events = new FleetEvents(journal);
+    this.roster = new Roster(lanes, memory, events, limits, inFlight);
+    this.snapshots = new SnapshotBuilder(lanes, backendDialers, environment, events);
+    this.commands = new Commands(roster);
+    this.watcher = Thread.ofVirtual().name("fleet-watcher").unstarted(this::watchUntilClosed);
+    long now = nanoTime.getAsLong();
+    for (FleetMemory.RememberedNode remembered : memory.nodes()) {
+      roster.recall(newNode(remembered.name(), remembered.agentId()), remembered, now);
+    }
+  }
+
+  private FleetNode newNode(String name, String agentId) {
+    return new FleetNode(
+        name, agentId, new RateLimit(limits.eventsPerMinute(), EVENT_WINDOW, nanoTime));
   }
 
   /** Starts the thread that watches silence, drains and graces. */
   public void start() {
-    throw new UnsupportedOperationException();
+    watcher.start();
+  }
+
+  @Override
+  public void close() {
+    watcher.interrupt();
+  }
+
+  private void watchUntilClosed() {
+    while (!Thread.currentThread().isInterrupted()) {
+      try {
+        Thread.sleep(TICK);
+        tick();
+      } catch (InterruptedException _) {
+        return;
+      } catch (RuntimeException e) {
+        LOG.log(System.Logger.Level.ERROR, "The fleet's watch failed and goes on.", e);
+      }
+    }
+  }
+
+  /** One look at silence, drains and graces. */
+  void tick() {
+    change(() -> {
+      long now = nanoTime.getAsLong();
+      roster.watch(now);
+      roster.finishDrains(now);
+      return true;
+    });
   }
 
   /**
@@ -55,40 +150,79 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
    * @param at when the revision was stored: the creation time of names that are new with it
    */
   public void apply(FleetSpec spec, long revision, Instant at) {
-    throw new UnsupportedOperationException();
+    change(() -> {
+      roster.apply(spec, revision);
+      snapshots.apply(spec, revision, at);
+      return true;
+    });
   }
 
   @Override
   public FleetSnapshot current() {
-    throw new UnsupportedOperationException();
+    return snapshot;
   }
 
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Also after changes that only people see: a view, a reason, the progress of a download.
+   */
   @Override
   public void onChange(Runnable listener) {
-    throw new UnsupportedOperationException();
+    listeners.add(listener);
+  }
+
+  /**
+   * Hands each worker on as it changes its state or launch, for its history. The listener is called
+   * under the fleet's lock: it only enqueues.
+   */
+  public void onWorkerChange(Consumer<WorkerView> listener) {
+    locked(() -> {
+      roster.addHistorian(listener);
+      return true;
+    });
   }
 
   /** Every worker, by name. */
   public List<WorkerView> workers() {
-    throw new UnsupportedOperationException();
+    return locked(() ->
+        roster.workers().stream()
+            .map(FleetWorker::view)
+            .sorted(Comparator.comparing(WorkerView::name))
+            .toList());
   }
 
   public Optional<WorkerView> worker(String name) {
-    throw new UnsupportedOperationException();
+    return locked(() -> roster.worker(name).map(FleetWorker::view));
   }
 
   /** Every node, by name. */
   public List<NodeView> nodes() {
-    throw new UnsupportedOperationException();
+    return locked(() -> roster.nodes.values().stream().map(this::view).toList());
   }
 
   public Optional<NodeView> node(String name) {
-    throw new UnsupportedOperationException();
+    return locked(() -> Optional.ofNullable(roster.nodes.get(name)).map(this::view));
+  }
+
+  private NodeView view(FleetNode node) {
+    WorkLanePool pool = lanes.pool(node.name);
+    return new NodeView(
+        node.name,
+        node.isConnected(),
+        node.generation,
+        node.agentVersion,
+        node.facts,
+        node.heardAt,
+        pool.idle(),
+        pool.open(),
+        node.workers.size(),
+        !node.drainedBy.isEmpty());
   }
 
   /** Downloads and installations under way, oldest first. */
   public List<ProgressView> progress() {
-    throw new UnsupportedOperationException();
+    return locked(roster.progress::all);
   }
 
   /**
@@ -98,17 +232,17 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
    * @param by who asks, in words
    */
   public CommandResult drain(String name, String by) {
-    throw new UnsupportedOperationException();
+    return change(() -> commands.drain(name, by));
   }
 
   /** Takes back a drain by hand. */
   public CommandResult resume(String name, String by) {
-    throw new UnsupportedOperationException();
+    return change(() -> commands.resume(name, by));
   }
 
   /** Drains a worker, or every worker of a node, and starts its engine anew. */
   public CommandResult restart(String name, String by) {
-    throw new UnsupportedOperationException();
+    return change(() -> commands.restart(name, by, nanoTime.getAsLong()));
   }
 
   /**
@@ -117,24 +251,196 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
    * @throws AssertionError where an invariant does not hold
    */
   public void checkInvariants() {
-    throw new UnsupportedOperationException();
+    locked(() -> {
+      roster.checkInvariants();
+      return true;
+    });
   }
 
   @Override
   public Admission hello(AgentLink link, String enrolledAgentId, ControlMessage.Hello hello) {
-    throw new UnsupportedOperationException();
+    return change(() -> {
+      Optional<ControlMessage.Refusal> refusal = refusal(enrolledAgentId, hello);
+      if (refusal.isPresent()) {
+        events.nodeRefused(hello.node(), refusal.get().code(), refusal.get().reason());
+        return new Admission.Refused(refusal.get());
+      }
+      takeIn(link, hello);
+      return new Admission.Admitted(
+          new ControlMessage.Welcome(
+              hubId,
+              (int) limits.heartbeat().toMillis(),
+              lanes.limits().idleLanes(),
+              lanes.limits().lanesMax()),
+          () -> welcomed(link));
+    });
+  }
+
+  private Optional<ControlMessage.Refusal> refusal(
+      String enrolledAgentId, ControlMessage.Hello hello) {
+    FleetNode known = roster.nodes.get(hello.node());
+    if (!hello.agentId().equals(enrolledAgentId)
+        || (known != null && !known.agentId.equals(hello.agentId()))) {
+      return Optional.of(
+          new ControlMessage.Refusal(
+              "name-taken",
+              "Another agent holds the name %s. Give this one another: 'flotilla agent --name NAME'."
+                  .formatted(hello.node()),
+              false));
+    }
+    if (known != null && hello.generation() < known.generation) {
+      return Optional.of(
+          new ControlMessage.Refusal(
+              "stale",
+              "Generation %d of the agent of node %s is over: generation %d was started after it."
+                  .formatted(hello.generation(), hello.node(), known.generation),
+              false));
+    }
+    if (known == null && roster.nodes.size() >= limits.nodesMax()) {
+      return Optional.of(
+          new ControlMessage.Refusal(
+              "too-many-nodes",
+              "This hub has %d nodes and takes in no more.".formatted(limits.nodesMax()),
+              true));
+    }
+    return Optional.empty();
+  }
+
+  private void takeIn(AgentLink link, ControlMessage.Hello hello) {
+    FleetNode node = roster.nodes.get(hello.node());
+    boolean joined = node == null;
+    if (node == null) {
+      node = newNode(hello.node(), hello.agentId());
+      roster.nodes.put(node.name, node);
+    }
+    AgentLink before = node.link;
+    node.link = link;
+    node.welcomed = false;
+    node.told = null;
+    node.contact = Contact.HEARD;
+    node.contactReason = "";
+    node.gone = false;
+    node.generation = hello.generation();
+    node.agentVersion = hello.version();
+    node.facts = hello.facts();
+    node.rememberedFacts = hello.facts();
+    node.heardAt = clock.instant();
+    node.heardNanos = nanoTime.getAsLong();
+    node.strangers = hello.workers();
+    roster.progress.forget(node.name);
+    roster.hearAll(node, hello.workers());
+    roster.changed = true;
+    if (joined) {
+      events.nodeJoined(node);
+    } else {
+      events.nodeBack(node);
+    }
+    if (before != null) {
+      before.cut("a newer control lane of the node took its place");
+    }
+  }
+
+  private void welcomed(AgentLink link) {
+    change(() -> {
+      nodeOf(link).ifPresent(node -> node.welcomed = true);
+      return true;
+    });
+  }
+
+  /** The node, where this is its link of now: what a replaced one says is nobody's word. */
+  private Optional<FleetNode> nodeOf(AgentLink link) {
+    return Optional.ofNullable(roster.nodes.get(link.node())).filter(n -> link.equals(n.link));
   }
 
   @Override
   public void said(AgentLink link, ControlMessage.FromAgent message) {
-    throw new UnsupportedOperationException();
+    change(() -> {
+      nodeOf(link).ifPresent(node -> hear(node, message));
+      return true;
+    });
+  }
+
+  private void hear(FleetNode node, ControlMessage.FromAgent message) {
+    node.heardAt = clock.instant();
+    node.heardNanos = nanoTime.getAsLong();
+    if (node.contact == Contact.SILENT) {
+      node.contact = Contact.HEARD;
+      node.contactReason = "";
+      roster.changed = true;
+      events.nodeBack(node);
+    }
+    switch (message) {
+      case ControlMessage.Hello _ -> {
+        // Only the first message of a lane is a hello.
+      }
+      case ControlMessage.Heartbeat heartbeat -> {
+        node.facts = heartbeat.facts();
+        roster.hearAll(node, heartbeat.workers());
+      }
+      case ControlMessage.WorkerChanged worker -> roster.hear(node, worker.worker());
+      case ControlMessage.Happened happened -> events.fromAgent(node, happened);
+      case ControlMessage.Progress progress ->
+          roster.changed |= roster.progress.heard(node.name, progress, clock.instant());
+      case ControlMessage.Goodbye goodbye -> {
+        String why = "the agent of node " + node.name + " ended";
+        AgentLink link = node.link;
+        roster.disconnect(node, Contact.ENDED, why, nanoTime.getAsLong());
+        node.workers.values().forEach(worker -> worker.report = null);
+        events.nodeEnded(node, goodbye.reason());
+        if (link != null) {
+          link.cut("the agent said goodbye");
+        }
+      }
+    }
   }
 
   @Override
   public void ended(AgentLink link, String why) {
-    throw new UnsupportedOperationException();
+    change(() -> {
+      nodeOf(link)
+          .ifPresent(node -> {
+            roster.disconnect(
+                node,
+                Contact.TORN,
+                "the connection of node " + node.name + " broke",
+                nanoTime.getAsLong());
+            events.nodeTorn(node, why);
+          });
+      return true;
+    });
   }
 
-  @Override
-  public void close() {}
+  private <T> T locked(Supplier<T> read) {
+    lock.lock();
+    try {
+      return read.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Changes something, draws the consequences, publishes, and tells the listeners. */
+  private <T> T change(Supplier<T> step) {
+    T result;
+    boolean changed;
+    lock.lock();
+    try {
+      result = step.get();
+      roster.settle(nanoTime.getAsLong());
+      changed = roster.changed;
+      if (changed) {
+        roster.changed = false;
+        FleetSnapshot next = snapshots.build(roster.nodes.values(), roster.progress);
+        if (!next.equals(snapshot)) {
+          snapshot = next;
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (changed) {
+      listeners.forEach(Runnable::run);
+    }
+    return result;
+  }
 }

@@ -1,0 +1,272 @@
+package dev.flotilla.hub.fleet;
+
+import dev.flotilla.hub.fleet.WorkerView.State;
+import dev.flotilla.hub.store.Journal;
+import dev.flotilla.wire.ControlMessage;
+import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.WorkerReport;
+import java.time.Duration;
+
+/** The fleet's story in sentences: one event for each change, none for what stays. */
+final class FleetEvents {
+  private static final int KIND_CHARS_MAX = 64;
+  private static final int SUBJECT_CHARS_MAX = 300;
+  private static final int MESSAGE_CHARS_MAX = 2000;
+
+  private final Journal journal;
+
+  FleetEvents(Journal journal) {
+    this.journal = journal;
+  }
+
+  void nodeJoined(FleetNode node) {
+    info("node-joined", node.name, "Node %s joined: %s.".formatted(node.name, machine(node)));
+  }
+
+  void nodeBack(FleetNode node) {
+    info(
+        "node-back",
+        node.name,
+        "Node %s is back with %s.".formatted(node.name, count(node.workers.size(), "worker")));
+  }
+
+  void nodeSilent(FleetNode node, Duration silence) {
+    warn(
+        "node-silent",
+        node.name,
+        "Node %s has been silent for %.1f s: nothing new is sent to it."
+            .formatted(node.name, silence.toMillis() / 1000.0));
+  }
+
+  void nodeTorn(FleetNode node, String why) {
+    warn(
+        "node-left",
+        node.name,
+        "The connection of node %s broke (%s): nothing new is sent to it until it is back; what runs goes on while its own connections live."
+            .formatted(node.name, why));
+  }
+
+  void nodeEnded(FleetNode node, String why) {
+    info(
+        "node-left",
+        node.name,
+        "The agent of node %s ended%s; %s ended with it."
+            .formatted(
+                node.name,
+                why.isEmpty() ? "" : " (" + why + ")",
+                count(node.workers.size(), "worker")));
+  }
+
+  void nodeGone(FleetNode node, Duration grace) {
+    warn(
+        "node-gone",
+        node.name,
+        "Node %s has been away for %d s: its workers are placed elsewhere where that is possible."
+            .formatted(node.name, grace.toSeconds()));
+  }
+
+  void nodeRefused(String node, String code, String why) {
+    warn(
+        "node-refused",
+        node,
+        "An agent that calls itself %s was refused (%s): %s".formatted(node, code, why));
+  }
+
+  void placed(FleetWorker worker) {
+    info(
+        "worker-placed",
+        worker.id(),
+        "%s was placed on node %s: %s with %s."
+            .formatted(worker.id(), worker.node.name, worker.spec.engine(), worker.spec.source()));
+  }
+
+  void adopted(FleetWorker worker) {
+    info(
+        "worker-adopted",
+        worker.id(),
+        "%s was running on node %s already and is kept.".formatted(worker.id(), worker.node.name));
+  }
+
+  void leaves(FleetWorker worker) {
+    info(
+        "worker-draining",
+        worker.id(),
+        "%s takes nothing new and is stopped when what runs is finished: %s."
+            .formatted(worker.id(), worker.exitWhy));
+  }
+
+  void drainAsked(FleetWorker worker, String by) {
+    info(
+        "worker-draining",
+        worker.id(),
+        "%s takes nothing new: drained by %s.".formatted(worker.id(), by));
+  }
+
+  void drained(FleetWorker worker, int cut, Duration limit) {
+    if (cut == 0) {
+      info("worker-drained", worker.id(), "%s has finished what ran.".formatted(worker.id()));
+    } else {
+      warn(
+          "worker-drained",
+          worker.id(),
+          "%s did not finish within %d s: %s cut."
+              .formatted(
+                  worker.id(),
+                  limit.toSeconds(),
+                  count(cut, "request") + (cut == 1 ? " was" : " were")));
+    }
+  }
+
+  void resumed(FleetWorker worker, String by) {
+    info(
+        "worker-resumed",
+        worker.id(),
+        "%s takes requests again: resumed by %s.".formatted(worker.id(), by));
+  }
+
+  void restarting(FleetWorker worker, String why) {
+    info("worker-restarting", worker.id(), "%s is started again: %s.".formatted(worker.id(), why));
+  }
+
+  void stopped(FleetWorker worker) {
+    info(
+        "worker-stopped", worker.id(), "%s is stopped: %s.".formatted(worker.id(), worker.exitWhy));
+  }
+
+  void nodeDrained(FleetNode node, String by) {
+    info(
+        "node-draining",
+        node.name,
+        "Node %s takes nothing new: drained by %s.".formatted(node.name, by));
+  }
+
+  void nodeResumed(FleetNode node, String by) {
+    info(
+        "node-resumed",
+        node.name,
+        "Node %s takes requests again: resumed by %s.".formatted(node.name, by));
+  }
+
+  void backendKeyMissing(String backend, String variable) {
+    warn(
+        "backend-without-key",
+        backend,
+        "Backend %s is not used: the hub's environment has no variable %s."
+            .formatted(backend, variable));
+  }
+
+  /** A worker's state changed. */
+  void changed(FleetWorker worker, State from, State to, boolean sameLaunch) {
+    switch (to) {
+      case SERVING -> {
+        if (from == State.LOST && sameLaunch) {
+          info("worker-back", worker.id(), worker.id() + " is back and takes requests.");
+        } else if (!sameLaunch
+            || from == State.STARTING
+            || from == State.REFUSED
+            || from == State.STOPPED) {
+          ready(worker);
+        }
+      }
+      case LOST ->
+          warn(
+              "worker-lost",
+              worker.id(),
+              "%s is lost: %s.".formatted(worker.id(), worker.node.contactReason));
+      case REFUSED -> {
+        if (from != State.REFUSED) {
+          warn(
+              "worker-refused",
+              worker.id(),
+              "%s can't be started: %s".formatted(worker.id(), worker.explain()));
+        }
+      }
+      case STARTING -> {
+        boolean told = worker.report != null && worker.report.phase() == WorkerReport.Phase.WAITING;
+        if ((from == State.SERVING || from == State.SUSPECT || from == State.DRAINING) && !told) {
+          warn(
+              "worker-died",
+              worker.id(),
+              "%s does not serve any more: %s.".formatted(worker.id(), worker.explain()));
+        }
+      }
+      case DRAINING, SUSPECT, STOPPED -> {
+        // Told by whoever caused it: a command, a placement, a node's contact.
+      }
+    }
+  }
+
+  /** A launch died or never became ready. */
+  void died(FleetWorker worker) {
+    warn("worker-died", worker.id(), "%s died: %s".formatted(worker.id(), worker.explain()));
+  }
+
+  private void ready(FleetWorker worker) {
+    WorkerReport report = worker.report;
+    if (report == null) {
+      return;
+    }
+    info(
+        "worker-ready",
+        worker.id(),
+        "%s serves %s: %s, context %d, %s."
+            .formatted(
+                worker.id(),
+                worker.spec.model(),
+                report.engineBuild().isEmpty()
+                    ? report.engine()
+                    : report.engine() + " " + report.engineBuild(),
+                report.contextTokens(),
+                count(report.slots(), "slot")));
+  }
+
+  /** What an agent wants to be read later; cut to size, since an agent may be anyone's. */
+  void fromAgent(FleetNode node, ControlMessage.Happened happened) {
+    if (!node.eventRate.admit()) {
+      return;
+    }
+    long lost = node.eventRate.takeRefused();
+    if (lost > 0) {
+      warn(
+          "events-dropped",
+          node.name,
+          "%s of node %s were dropped: it sends too many."
+              .formatted(count((int) Math.min(lost, Integer.MAX_VALUE), "event"), node.name));
+    }
+    String subject = happened.subject().isBlank() ? node.name : happened.subject();
+    journal.event(
+        happened.severity(),
+        cut(happened.kind(), KIND_CHARS_MAX),
+        cut(subject, SUBJECT_CHARS_MAX),
+        cut(happened.message(), MESSAGE_CHARS_MAX));
+  }
+
+  private static String machine(FleetNode node) {
+    return node.facts == null
+        ? "agent " + node.agentVersion
+        : "%s, %s %s, %d cores, %.1f GiB, agent %s"
+            .formatted(
+                node.facts.host(),
+                node.facts.os(),
+                node.facts.arch(),
+                node.facts.physicalCores(),
+                node.facts.memoryTotalBytes() / (double) (1L << 30),
+                node.agentVersion);
+  }
+
+  private static String cut(String text, int charsMax) {
+    return text.length() <= charsMax ? text : text.substring(0, charsMax);
+  }
+
+  static String count(int number, String what) {
+    return number + " " + what + (number == 1 ? "" : "s");
+  }
+
+  private void info(String kind, String subject, String message) {
+    journal.event(Severity.INFO, kind, subject, message);
+  }
+
+  private void warn(String kind, String subject, String message) {
+    journal.event(Severity.WARNING, kind, subject, message);
+  }
+}

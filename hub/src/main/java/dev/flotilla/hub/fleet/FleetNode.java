@@ -1,0 +1,137 @@
+package dev.flotilla.hub.fleet;
+
+import dev.flotilla.hub.lanes.AgentLink;
+import dev.flotilla.hub.lanes.RateLimit;
+import dev.flotilla.wire.ControlMessage;
+import dev.flotilla.wire.NodeFacts;
+import dev.flotilla.wire.WorkerReport;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** What the fleet knows of one node. Guarded by the fleet's lock. */
+final class FleetNode {
+
+  /** How the node is reached. */
+  enum Contact {
+    /** Its control lane speaks as it should. */
+    HEARD,
+    /** Its control lane is there and has been silent for longer than it should. */
+    SILENT,
+    /** Its control lane broke a moment ago; its work lanes may live. */
+    TORN,
+    /** Out of contact for three heartbeats. */
+    LOST,
+    /** Its agent said goodbye: its workers ended with it. */
+    ENDED,
+    /** Known from before the hub's start, not heard since. */
+    AWAITED
+  }
+
+  final String name;
+  final String agentId;
+  final RateLimit eventRate;
+  final Map<String, FleetWorker> workers = new TreeMap<>();
+
+  Contact contact = Contact.AWAITED;
+  long generation;
+  String agentVersion = "";
+  String drainedBy = "";
+
+  /** Why contact was lost, the end of a sentence; empty while it is there. */
+  String contactReason = "";
+
+  @Nullable NodeFacts facts;
+
+  /** Facts of the last hello, which are remembered: those of heartbeats change all the time. */
+  @Nullable NodeFacts rememberedFacts;
+
+  @Nullable Instant heardAt;
+  long heardNanos;
+
+  /** Since when the contact is neither HEARD nor SILENT. */
+  long awaySince;
+
+  /** Whether the grace is over and its workers count for nothing. */
+  boolean gone;
+
+  @Nullable AgentLink link;
+
+  /** Whether the link was sent its welcome, so that it may be told more. */
+  boolean welcomed;
+
+  /** Workers that a hello named and that were not placed by this hub; looked at once. */
+  List<WorkerReport> strangers = List.of();
+
+  ControlMessage.@Nullable Desired told;
+  FleetMemory.@Nullable RememberedNode saved;
+
+  FleetNode(String name, String agentId, RateLimit eventRate) {
+    this.name = name;
+    this.agentId = agentId;
+    this.eventRate = eventRate;
+  }
+
+  boolean isConnected() {
+    return contact == Contact.HEARD || contact == Contact.SILENT;
+  }
+
+  Placement.Presence presence() {
+    if (contact == Contact.HEARD) {
+      return Placement.Presence.CONNECTED;
+    }
+    return gone ? Placement.Presence.GONE : Placement.Presence.AWAY;
+  }
+
+  void lose(Contact how, String why, long now) {
+    if (isConnected()) {
+      awaySince = now;
+    }
+    contact = how;
+    contactReason = why;
+  }
+
+  void tell(ControlMessage.FromHub message) {
+    AgentLink to = link;
+    if (to != null && welcomed) {
+      to.send(message);
+    }
+  }
+
+  /** Everything that the node is to run. */
+  ControlMessage.Desired desired(long revision) {
+    return new ControlMessage.Desired(
+        revision, workers.values().stream().filter(w -> !w.dismissed).map(w -> w.spec).toList());
+  }
+
+  FleetMemory.RememberedNode remembered() {
+    return new FleetMemory.RememberedNode(
+        name,
+        agentId,
+        generation,
+        agentVersion,
+        Optional.ofNullable(rememberedFacts),
+        drainedBy,
+        gone
+            ? List.of()
+            : workers.values().stream()
+                .filter(w -> !w.isLeaving())
+                .map(w -> new FleetMemory.RememberedWorker(w.spec, w.generation(), w.drainedBy))
+                .toList());
+  }
+
+  String host() {
+    return facts == null ? "" : facts.host();
+  }
+
+  String gpu() {
+    return facts == null || facts.accelerators().isEmpty()
+        ? ""
+        : String.join(
+            ", ",
+            facts.accelerators().stream().map(NodeFacts.Accelerator::name).distinct().toList());
+  }
+}

@@ -1,0 +1,263 @@
+package dev.flotilla.hub.fleet;
+
+import dev.flotilla.hub.fleet.WorkerView.State;
+import dev.flotilla.hub.lanes.WorkLanes;
+import dev.flotilla.hub.routing.Dialer;
+import dev.flotilla.hub.routing.FleetSnapshot;
+import dev.flotilla.hub.routing.Target;
+import dev.flotilla.hub.spec.FleetSpec;
+import dev.flotilla.wire.WorkerReport;
+import java.net.URI;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Makes what the gateway sees out of what the fleet knows. Keeps the backends' dialers, which hold
+ * connections, for as long as a backend stays the same. Guarded by the fleet's lock.
+ */
+final class SnapshotBuilder {
+  private final WorkLanes lanes;
+  private final Function<FleetSpec.Backend, Dialer> backendDialers;
+  private final Function<String, Optional<String>> environment;
+  private final FleetEvents events;
+
+  private final Map<String, Instant> created = new HashMap<>();
+  private final Map<String, Target> backends = new HashMap<>();
+  private FleetSpec spec = new FleetSpec(List.of(), List.of(), List.of(), FleetSpec.Limits.DEFAULT);
+  private long revision;
+
+  SnapshotBuilder(
+      WorkLanes lanes,
+      Function<FleetSpec.Backend, Dialer> backendDialers,
+      Function<String, Optional<String>> environment,
+      FleetEvents events) {
+    this.lanes = lanes;
+    this.backendDialers = backendDialers;
+    this.environment = environment;
+    this.events = events;
+  }
+
+  void apply(FleetSpec next, long nextRevision, Instant at) {
+    Map<String, FleetSpec.Backend> before = new HashMap<>();
+    spec.backends().forEach(backend -> before.put(backend.name(), backend));
+    backends.keySet().retainAll(next.backends().stream().map(FleetSpec.Backend::name).toList());
+    for (FleetSpec.Backend backend : next.backends()) {
+      if (!backend.equals(before.get(backend.name())) || !backends.containsKey(backend.name())) {
+        backends.remove(backend.name());
+        backendTarget(backend).ifPresent(target -> backends.put(backend.name(), target));
+      }
+    }
+    spec = next;
+    revision = nextRevision;
+    List<String> names = new ArrayList<>();
+    next.models().forEach(model -> names.add(model.name()));
+    next.routes().forEach(route -> names.addAll(route.models()));
+    created.keySet().retainAll(names);
+    names.forEach(name -> created.putIfAbsent(name, at));
+  }
+
+  FleetSnapshot build(Collection<FleetNode> nodes, Progress progress) {
+    Map<String, List<FleetWorker>> byModel = new HashMap<>();
+    for (FleetNode node : nodes) {
+      for (FleetWorker worker : node.workers.values()) {
+        byModel.computeIfAbsent(worker.spec.model(), _ -> new ArrayList<>()).add(worker);
+      }
+    }
+    Map<String, FleetSnapshot.Name> names = new LinkedHashMap<>();
+    for (FleetSpec.Model model : spec.models()) {
+      List<FleetWorker> workers = byModel.getOrDefault(model.name(), List.of());
+      names.put(
+          model.name(),
+          new FleetSnapshot.Name(
+              model.name(),
+              createdAt(model.name()),
+              model.promise().contextTokens(),
+              targets(workers),
+              coming(workers),
+              explain(model.name(), workers, nodes, progress)));
+    }
+    for (FleetSpec.Route route : spec.routes()) {
+      for (String name : route.models()) {
+        names.put(name, routed(name, route, byModel, nodes, progress));
+      }
+    }
+    return new FleetSnapshot(revision, names);
+  }
+
+  private FleetSnapshot.Name routed(
+      String name,
+      FleetSpec.Route route,
+      Map<String, List<FleetWorker>> byModel,
+      Collection<FleetNode> nodes,
+      Progress progress) {
+    List<Target> targets = new ArrayList<>();
+    List<String> why = new ArrayList<>();
+    int coming = 0;
+    for (FleetSpec.Destination to : route.to()) {
+      switch (to) {
+        case FleetSpec.Destination.ToModel model -> {
+          List<FleetWorker> workers = byModel.getOrDefault(model.name(), List.of());
+          targets.addAll(targets(workers));
+          coming += coming(workers);
+          why.add(explain(model.name(), workers, nodes, progress));
+        }
+        case FleetSpec.Destination.ToBackend backend -> {
+          Target target = backends.get(backend.name());
+          if (target == null) {
+            why.add("backend " + backend.name() + ": its key is not in the hub's environment");
+          } else {
+            targets.add(target);
+          }
+        }
+      }
+    }
+    return new FleetSnapshot.Name(
+        name, createdAt(name), 0, targets, coming, name + " is a route: " + String.join("; ", why));
+  }
+
+  private long createdAt(String name) {
+    Instant at = created.get(name);
+    return at == null ? 0 : at.getEpochSecond();
+  }
+
+  private List<Target> targets(List<FleetWorker> workers) {
+    List<Target> targets = new ArrayList<>();
+    for (FleetWorker worker : workers) {
+      WorkerReport report = worker.report;
+      if (report != null
+          && (worker.state == State.SERVING
+              || worker.state == State.SUSPECT
+              || worker.state == State.DRAINING)) {
+        targets.add(target(worker, report));
+      }
+    }
+    return targets;
+  }
+
+  private Target target(FleetWorker worker, WorkerReport report) {
+    Dialer dialer = worker.dialer;
+    if (dialer == null) {
+      dialer = lanes.pool(worker.node.name).dialer(worker.id(), report.generation());
+      worker.dialer = dialer;
+    }
+    return new Target(
+        worker.id(),
+        Target.Kind.WORKER,
+        worker.spec.model(),
+        worker.spec.model(),
+        worker.spec.engine(),
+        worker.node.name,
+        report.generation(),
+        report.contextTokens() > 0 ? report.contextTokens() : worker.spec.contextTokens(),
+        report.longestTokenBytes(),
+        report.slots() > 0 ? report.slots() : worker.spec.slots(),
+        worker.state == State.SERVING,
+        worker.spec.embeddings() ? Target.Capability.EMBEDDINGS : Target.Capability.TEXT,
+        report.apiKey().isEmpty() ? null : report.apiKey(),
+        "127.0.0.1:" + report.port(),
+        "",
+        dialer);
+  }
+
+  private Optional<Target> backendTarget(FleetSpec.Backend backend) {
+    Optional<String> key = backend.keyVariable().flatMap(environment);
+    if (backend.keyVariable().isPresent() && key.isEmpty()) {
+      events.backendKeyMissing(backend.name(), backend.keyVariable().get());
+      return Optional.empty();
+    }
+    URI url = backend.url();
+    String path = url.getRawPath() == null ? "" : url.getRawPath();
+    path = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
+    path = path.endsWith("/v1") ? path.substring(0, path.length() - 3) : path;
+    return Optional.of(
+        new Target(
+            backend.name(),
+            Target.Kind.BACKEND,
+            backend.model(),
+            backend.model(),
+            "backend",
+            "",
+            0,
+            0,
+            0,
+            backend.slots(),
+            true,
+            Target.Capability.BOTH,
+            key.orElse(null),
+            url.getRawAuthority() == null ? "" : url.getRawAuthority(),
+            path,
+            backendDialers.apply(backend)));
+  }
+
+  private static int coming(List<FleetWorker> workers) {
+    return (int)
+        workers.stream()
+            .filter(worker -> !worker.node.gone && !worker.isLeaving())
+            .filter(worker ->
+                worker.state == State.STARTING
+                    || worker.state == State.SUSPECT
+                    || worker.state == State.LOST
+                    || worker.node.contact == FleetNode.Contact.ENDED)
+            .count();
+  }
+
+  /** Why nobody serves a name, in one sentence without its end. */
+  private static String explain(
+      String name, List<FleetWorker> workers, Collection<FleetNode> nodes, Progress progress) {
+    if (workers.isEmpty()) {
+      return name + ": " + whyUnplaced(nodes);
+    }
+    Map<State, List<FleetWorker>> byState = new EnumMap<>(State.class);
+    workers.forEach(w -> byState.computeIfAbsent(w.state, _ -> new ArrayList<>()).add(w));
+    List<String> parts = new ArrayList<>();
+    byState.forEach((state, those) -> {
+      String why = detail(those.getFirst(), progress);
+      parts.add(
+          FleetEvents.count(those.size(), "worker")
+              + " "
+              + word(state, those.size() == 1)
+              + (why.isEmpty() ? "" : " (" + why + ")"));
+    });
+    return name + ": " + String.join(", ", parts);
+  }
+
+  private static String whyUnplaced(Collection<FleetNode> nodes) {
+    if (nodes.isEmpty()) {
+      return "no worker is placed, no node has joined";
+    }
+    if (nodes.stream().noneMatch(FleetNode::isConnected)) {
+      return "no worker is placed, no node is connected";
+    }
+    if (nodes.stream().allMatch(node -> !node.isConnected() || !node.drainedBy.isEmpty())) {
+      return "no worker is placed, every connected node is drained";
+    }
+    return "no worker is placed, no connected node meets a recipe's condition or all refused it";
+  }
+
+  private static String detail(FleetWorker worker, Progress progress) {
+    return worker.state == State.STARTING
+        ? progress.of(worker).orElse(worker.reason)
+        : worker.reason;
+  }
+
+  private static String word(State state, boolean one) {
+    String is = one ? "is " : "are ";
+    return switch (state) {
+      case STARTING -> is + "starting";
+      case SERVING -> one ? "serves" : "serve";
+      case DRAINING -> is + "draining";
+      case REFUSED -> "can't be started";
+      case SUSPECT -> is + "out of contact";
+      case LOST -> is + "lost";
+      case STOPPED -> is + "stopped";
+    };
+  }
+}
