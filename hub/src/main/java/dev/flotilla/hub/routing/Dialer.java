@@ -1,6 +1,8 @@
 package dev.flotilla.hub.routing;
 
 import dev.flotilla.wire.Connection;
+import dev.flotilla.wire.Http1;
+import dev.flotilla.wire.Http1Limits;
 import java.io.IOException;
 import java.time.Duration;
 
@@ -29,6 +31,16 @@ public interface Dialer {
      * the target.
      */
     boolean reused();
+
+    /**
+     * The HTTP client that speaks through the connection. One that keeps it beside a pooled
+     * connection spares a buffer per request.
+     *
+     * @param host value of the {@code Host} header
+     */
+    default Http1 http1(String host) {
+      return new Http1(connection(), host, Http1Limits.DEFAULTS);
+    }
 
     /**
      * Puts the connection back after a reply that ended framed whole. Otherwise close the

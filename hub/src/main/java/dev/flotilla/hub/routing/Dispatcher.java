@@ -295,6 +295,22 @@ public final class Dispatcher {
     }
   }
 
+  /**
+   * Blames the target of an attempt that has ended without a verdict: what it answered is known to
+   * be its own fault only since another target served the same request.
+   */
+  public void blame(Reservation ended, String reason) {
+    lock.lock();
+    try {
+      long now = nanoClock.getAsLong();
+      faults.fault(ended, reason, now);
+      ledger.count(ended.target(), false);
+      review(now);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private void fleetChanged() {
     lock.lock();
     try {

@@ -36,6 +36,11 @@ public record RequestNeeds(
         model, capability, key, contextTokens, promptTokens, outputTokensMax, more);
   }
 
+  /** Whether the target could serve the request, if it had room. */
+  public boolean canGoTo(Target target) {
+    return fits(target) && !tried.contains(target.ledgerKey());
+  }
+
   /** Whether the target answers this kind of request and can hold its prompt. */
   boolean fits(Target target) {
     return answeredBy(target)

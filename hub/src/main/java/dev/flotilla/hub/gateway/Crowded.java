@@ -1,0 +1,34 @@
+package dev.flotilla.hub.gateway;
+
+import dev.flotilla.hub.routing.Admission;
+import dev.flotilla.hub.routing.RequestNeeds;
+import dev.flotilla.wire.ApiError;
+
+/** The errors for a queue that is full or too slow; each names its limit. */
+final class Crowded {
+  private Crowded() {}
+
+  static ApiError queueFull(RequestNeeds needs, Admission.QueueFull full) {
+    return ApiError.tooManyRequests(
+        full.perKey() ? "key_queue_full" : "queue_full",
+        (full.perKey() ? "this key has " : "there are ")
+            + full.limit()
+            + " requests waiting for model '"
+            + needs.model()
+            + "', which is the limit ("
+            + (full.perKey() ? "half of limits.queue" : "limits.queue")
+            + " in fleet.yaml)",
+        full.retryAfter());
+  }
+
+  static ApiError waitedTooLong(RequestNeeds needs, Admission.WaitedTooLong late) {
+    return ApiError.tooManyRequests(
+        "queue_wait_exceeded",
+        "no worker of model '"
+            + needs.model()
+            + "' was free within "
+            + late.limit().toSeconds()
+            + " s, which is the limit (limits.queueWait in fleet.yaml)",
+        late.retryAfter());
+  }
+}

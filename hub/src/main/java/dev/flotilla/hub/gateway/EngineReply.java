@@ -1,0 +1,85 @@
+package dev.flotilla.hub.gateway;
+
+import dev.flotilla.hub.gateway.AttemptFailed.Blame;
+import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.EngineError;
+import dev.flotilla.wire.EngineError.ContextOverflow;
+import java.time.Duration;
+
+/**
+ * What an engine's error means: the client's mistake, a prompt that is too long, or a failure of
+ * the target.
+ */
+sealed interface EngineReply {
+
+  /** The client is told, with the engine's words. */
+  record ClientsMistake(ApiError error) implements EngineReply {}
+
+  /** The prompt does not fit this target. */
+  record TooLong(ContextOverflow overflow) implements EngineReply {}
+
+  /** Another target may do better. */
+  record Failure(AttemptFailed failed) implements EngineReply {}
+
+  /**
+   * @param status the HTTP status, or 500 for an error that came with a 200
+   */
+  static EngineReply of(int status, EngineError error, String target) {
+    if (error.overflow().isPresent()) {
+      return new TooLong(error.overflow().get());
+    }
+    String said = error.message().isEmpty() ? "" : ": " + error.message();
+    String reason = "answered " + status + said;
+    return switch (status) {
+      case 401, 403 ->
+          failure(
+              reason,
+              Blame.TARGET,
+              ApiError.badGateway(
+                  "upstream_refused_hub", target + " refuses the hub's own key (" + status + ")"));
+      case 404 ->
+          failure(
+              reason,
+              Blame.TARGET,
+              ApiError.badGateway("upstream_not_found", target + " " + reason));
+      case 405, 501 ->
+          failure(
+              reason,
+              Blame.NOBODY,
+              ApiError.badRequest("not_supported", target + " can't do this" + said, null));
+      case 408, 429, 503 ->
+          failure(
+              reason,
+              Blame.TARGET,
+              ApiError.unavailable(
+                  "upstream_unavailable", target + " " + reason, Duration.ofSeconds(5)));
+      default -> {
+        if (status >= 400 && status < 500) {
+          yield new ClientsMistake(clientsMistake(status, error));
+        }
+        yield failure(
+            reason,
+            status >= 500 ? Blame.DOUBTFUL : Blame.TARGET,
+            ApiError.badGateway("upstream_failed", target + " " + reason));
+      }
+    };
+  }
+
+  private static Failure failure(String reason, Blame blame, ApiError error) {
+    return new Failure(AttemptFailed.answered(reason, blame, error));
+  }
+
+  private static ApiError clientsMistake(int status, EngineError error) {
+    return new ApiError(
+        status,
+        error.type().isEmpty() ? "invalid_request_error" : error.type(),
+        error.code().isEmpty() || error.code().equals(Integer.toString(status))
+            ? "invalid_request"
+            : error.code(),
+        error.message().isEmpty()
+            ? "the engine refused the request with status " + status
+            : error.message(),
+        null,
+        null);
+  }
+}

@@ -1,0 +1,88 @@
+package dev.flotilla.hub.gateway;
+
+import dev.flotilla.hub.routing.Target;
+import dev.flotilla.wire.EngineTimings;
+import dev.flotilla.wire.RequestScan.Endpoint;
+import dev.flotilla.wire.TokenUsage;
+import org.jspecify.annotations.Nullable;
+
+/** What is known of one request while it is served, for its records. For the request's thread. */
+final class Exchange {
+  final String id;
+  final Endpoint endpoint;
+  final long arrivedNanos;
+
+  String key = "";
+
+  /** A public name; empty until the request was found to ask for one. */
+  String model = "";
+
+  boolean streamed;
+  @Nullable Target target;
+  int concurrency;
+  int attempts;
+  int status;
+  String outcome = "failed";
+
+  /** The word for programs of the error that the client got, empty where it got none. */
+  String errorCode = "";
+
+  long queueNanos;
+
+  /** When the last attempt's request was sent. */
+  long sentNanos;
+
+  /** When the first byte of the reply's body could go to the client, 0 where none did. */
+  long firstByteNanos;
+
+  long endedNanos;
+  @Nullable TokenUsage usage;
+  @Nullable EngineTimings timings;
+
+  Exchange(String id, Endpoint endpoint, long arrivedNanos) {
+    this.id = id;
+    this.endpoint = endpoint;
+    this.arrivedNanos = arrivedNanos;
+  }
+
+  /** The path that was called. */
+  String path() {
+    return switch (endpoint) {
+      case CHAT -> "/v1/chat/completions";
+      case COMPLETIONS -> "/v1/completions";
+      case EMBEDDINGS -> "/v1/embeddings";
+    };
+  }
+
+  void end(int statusSeen, String how, String code) {
+    status = statusSeen;
+    outcome = how;
+    errorCode = code;
+  }
+
+  /** Tokens of the prompt, cached ones included; -1 where the engine did not say. */
+  int promptTokens() {
+    if (usage != null) {
+      return (int) usage.promptTokens();
+    }
+    return timings == null ? -1 : (int) (timings.promptTokens() + timings.cachedTokens());
+  }
+
+  /** Tokens of the prompt that were computed; -1 where the engine did not say. */
+  int computedPromptTokens() {
+    if (timings != null) {
+      return (int) timings.promptTokens();
+    }
+    return usage == null
+        ? -1
+        : (int) (usage.promptTokens() - Math.max(0, usage.cachedTokens()));
+  }
+
+  /** Tokens of the answer; -1 where the engine did not say. */
+  int completionTokens() {
+    if (usage != null) {
+      return (int) usage.completionTokens();
+    }
+    return timings == null ? -1 : (int) timings.predictedTokens();
+  }
+}

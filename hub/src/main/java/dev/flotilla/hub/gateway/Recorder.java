@@ -1,0 +1,106 @@
+package dev.flotilla.hub.gateway;
+
+import dev.flotilla.hub.routing.Speeds;
+import dev.flotilla.hub.routing.Target;
+import dev.flotilla.hub.store.Journal;
+import dev.flotilla.hub.store.Usage;
+import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.EngineTimings;
+import java.time.InstantSource;
+
+/** Closes the loop at the end of each request: learned speeds, the usage log, metrics. */
+public final class Recorder {
+  private final Speeds speeds;
+  private final Journal journal;
+  private final Metrics metrics;
+  private final InstantSource clock;
+
+  public Recorder(Speeds speeds, Journal journal, Metrics metrics, InstantSource clock) {
+    this.speeds = speeds;
+    this.journal = journal;
+    this.metrics = metrics;
+    this.clock = clock;
+  }
+
+  /** One attempt failed, and another may follow. */
+  void attemptFailed(Exchange exchange, AttemptFailed failed) {
+    Target target = exchange.target;
+    if (target != null) {
+      metrics.attemptFailed(exchange.model, target.name());
+      if (failed.blame() == AttemptFailed.Blame.TARGET) {
+        journal.event(
+            Severity.WARN,
+            "attempt-failed",
+            target.name(),
+            "request " + exchange.id + ": " + target.name() + " " + failed.reason());
+      }
+    }
+  }
+
+  /** A stream failed after its first byte. */
+  void cut(Exchange exchange, String reason) {
+    Target target = exchange.target;
+    if (target != null) {
+      metrics.attemptFailed(exchange.model, target.name());
+      journal.event(
+          Severity.WARN,
+          "stream-cut",
+          target.name(),
+          "request " + exchange.id + " was cut in mid-stream: " + target.name() + " " + reason);
+    }
+  }
+
+  /** The request has ended, however it did. */
+  void finished(Exchange exchange) {
+    if (exchange.outcome.equals("ok")) {
+      learn(exchange);
+    }
+    metrics.finished(exchange);
+    Target target = exchange.target;
+    journal.usage(
+        new Usage(
+            clock.instant(),
+            exchange.id,
+            exchange.key,
+            exchange.model,
+            target == null ? "" : target.name(),
+            exchange.path(),
+            exchange.streamed,
+            exchange.status,
+            exchange.outcome,
+            exchange.attempts,
+            exchange.promptTokens(),
+            exchange.completionTokens(),
+            exchange.queueNanos / 1000,
+            exchange.firstByteNanos == 0
+                ? -1
+                : (exchange.firstByteNanos - exchange.arrivedNanos) / 1000,
+            (exchange.endedNanos - exchange.arrivedNanos) / 1000));
+  }
+
+  private void learn(Exchange exchange) {
+    Target target = exchange.target;
+    if (target == null) {
+      return;
+    }
+    EngineTimings timings = exchange.timings;
+    long firstToken =
+        exchange.streamed ? exchange.firstByteNanos - exchange.sentNanos : -1;
+    long decode =
+        exchange.streamed
+            ? exchange.endedNanos - exchange.firstByteNanos
+            : exchange.endedNanos - exchange.sentNanos;
+    if (timings != null && timings.predictedMillis() > 0) {
+      firstToken = (long) (timings.promptMillis() * 1e6);
+      decode = (long) (timings.predictedMillis() * 1e6);
+    }
+    speeds.learn(
+        target,
+        exchange.computedPromptTokens(),
+        firstToken,
+        exchange.completionTokens(),
+        decode,
+        exchange.concurrency,
+        exchange.endedNanos);
+  }
+}

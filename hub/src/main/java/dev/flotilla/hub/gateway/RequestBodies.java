@@ -1,0 +1,161 @@
+package dev.flotilla.hub.gateway;
+
+import dev.flotilla.wire.ApiError;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.RequestException;
+import io.helidon.webserver.http.ServerRequest;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+/**
+ * Reads request bodies into memory, each up to the configured size, all together up to their part of
+ * the heap: a body that would go beyond is refused with a 503 before it is read.
+ */
+final class RequestBodies {
+  private static final int FIRST_BYTES = 8 << 10;
+
+  private final LongSupplier bodyBytesMax;
+  private final long totalBytesMax;
+  private final AtomicLong total = new AtomicLong();
+
+  /**
+   * @param bodyBytesMax largest body now
+   */
+  RequestBodies(LongSupplier bodyBytesMax, long totalBytesMax) {
+    this.bodyBytesMax = bodyBytesMax;
+    this.totalBytesMax = totalBytesMax;
+  }
+
+  /** A body, counted until it is closed. */
+  final class Body implements AutoCloseable {
+    private byte[] bytes = new byte[0];
+    private long counted;
+
+    byte[] bytes() {
+      return bytes;
+    }
+
+    private void count(long more) throws Refusal {
+      counted += more;
+      if (total.addAndGet(more) > totalBytesMax) {
+        throw Refusal.refused(
+            ApiError.unavailable(
+                "hub_memory",
+                "the hub holds as many bytes of requests as it may ("
+                    + totalBytesMax
+                    + "); try again",
+                Duration.ofSeconds(1)));
+      }
+    }
+
+    @Override
+    public void close() {
+      total.addAndGet(-counted);
+      counted = 0;
+    }
+  }
+
+  /** Whether a body follows the request's head. */
+  static boolean follows(ServerRequest request) {
+    return request.headers().contentLength().orElse(0) > 0
+        || request.headers().contains(HeaderNames.TRANSFER_ENCODING);
+  }
+
+  /** Reads the body whole. */
+  Body read(ServerRequest request) throws Refusal, ClientGone {
+    long max = bodyBytesMax.getAsLong();
+    long length = request.headers().contentLength().orElse(-1);
+    if (length > max) {
+      throw tooLarge(max);
+    }
+    Body body = new Body();
+    if (!follows(request)) {
+      return body;
+    }
+    boolean read = false;
+    try {
+      InputStream in = request.content().inputStream();
+      if (length >= 0) {
+        body.count(length);
+        body.bytes = in.readNBytes((int) length);
+        if (body.bytes.length < length) {
+          throw new ClientGone();
+        }
+      } else {
+        body.bytes = chunks(in, body, max);
+      }
+      read = true;
+      return body;
+    } catch (RequestException refused) {
+      if (refused.status().code() == 413) {
+        throw tooLarge(max);
+      }
+      throw Refusal.refused(
+          ApiError.badRequest(
+              "malformed_http", "the chunks of the request's body are not well-formed", null));
+    } catch (IOException | UncheckedIOException cut) {
+      throw new ClientGone();
+    } catch (RuntimeException cut) {
+      // Helidon's own exceptions for an end in the middle have no common type.
+      throw new ClientGone();
+    } finally {
+      if (!read) {
+        body.close();
+      }
+    }
+  }
+
+  private static byte[] chunks(InputStream in, Body body, long max) throws Refusal, IOException {
+    byte[] bytes = new byte[FIRST_BYTES];
+    body.count(bytes.length);
+    int length = 0;
+    while (true) {
+      int read = in.read(bytes, length, bytes.length - length);
+      if (read < 0) {
+        return Arrays.copyOf(bytes, length);
+      }
+      length += read;
+      if (length > max) {
+        throw tooLarge(max);
+      }
+      if (length == bytes.length) {
+        int grown = (int) Math.min(2L * length, max + 1);
+        body.count(grown - length);
+        bytes = Arrays.copyOf(bytes, grown);
+      }
+    }
+  }
+
+  /** Reads and drops what is left of a body that was refused, so that the client sees the refusal. */
+  static void drop(ServerRequest request, Duration atMost, LongSupplier nanoClock) {
+    long deadline = nanoClock.getAsLong() + atMost.toNanos();
+    byte[] dropped = new byte[FIRST_BYTES];
+    try {
+      InputStream in = request.content().inputStream();
+      while (in.read(dropped) >= 0 && nanoClock.getAsLong() - deadline < 0) {
+        // the rest of a body that nobody will look at
+      }
+    } catch (IOException | RuntimeException over) {
+      // The client stopped, or Helidon did: either way there is no more to drop.
+      return;
+    }
+  }
+
+  private static Refusal tooLarge(long max) {
+    return Refusal.refused(
+        new ApiError(
+            413,
+            "invalid_request_error",
+            "request_too_large",
+            "the request's body is larger than "
+                + max
+                + " bytes, which is this hub's limit (limits.requestBody in fleet.yaml)",
+            null,
+            null));
+  }
+}
