@@ -20,9 +20,10 @@ import org.jspecify.annotations.Nullable;
  * Whether a prompt fits, before it is sent.
  *
  * <p>A token is at least one byte of text and at most as many as the vocabulary's longest, and JSON
- * writes a byte in at least one and at most six. So by bytes alone it is certain that a small prompt
- * fits and that a huge one does not. Between the two a worker of the model counts: it applies its
- * template and tokenizes. Where that is not to be had, the request is sent and the engine decides.
+ * writes a byte in at least one and at most six. So by bytes alone it is certain that a small
+ * prompt fits and that a huge one does not. Between the two a worker of the model counts: it
+ * applies its template and tokenizes. Where that is not to be had, the request is sent and the
+ * engine decides.
  *
  * <p>Text alone is measured so: with images, audio or token ids in the request the engine decides.
  */
@@ -77,8 +78,7 @@ final class ContextCheck {
         endpoint == Endpoint.EMBEDDINGS ? Capability.EMBEDDINGS : Capability.TEXT;
     int output = (int) Math.min(asked.maxTokens().orElse(0), Integer.MAX_VALUE);
     int guess = (asked.contentBytes() + asked.toolsBytes()) / BYTES_PER_TOKEN_USUAL;
-    RequestNeeds any =
-        new RequestNeeds(name.name(), capability, key, 0, guess, output, Set.of());
+    RequestNeeds any = new RequestNeeds(name.name(), capability, key, 0, guess, output, Set.of());
     if (capability == Capability.EMBEDDINGS) {
       return any;
     }

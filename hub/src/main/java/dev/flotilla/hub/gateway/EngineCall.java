@@ -10,10 +10,10 @@ import io.helidon.webserver.http.ServerRequest;
 import java.util.List;
 
 /**
- * The request as an engine gets it: the client's body with the model's name as this engine knows it,
- * and headers of the hub's own. Of the client's headers only those of tracing are passed: no key, no
- * cookie, nothing that changes how an engine treats a connection, such as llama-server's {@code
- * X-Conversation-Id}, which makes it go on after its client left.
+ * The request as an engine gets it: the client's body with the model's name as this engine knows
+ * it, and headers of the hub's own. Of the client's headers only those of tracing are passed: no
+ * key, no cookie, nothing that changes how an engine treats a connection, such as llama-server's
+ * {@code X-Conversation-Id}, which makes it go on after its client left.
  */
 final class EngineCall {
   private static final String LLAMA_SERVER = "llama-server";
@@ -46,12 +46,7 @@ final class EngineCall {
     return key == null
         ? HttpHeaders.of("content-type", "application/json", "accept", accept)
         : HttpHeaders.of(
-            "content-type",
-            "application/json",
-            "accept",
-            accept,
-            "authorization",
-            "Bearer " + key);
+            "content-type", "application/json", "accept", accept, "authorization", "Bearer " + key);
   }
 
   private static HttpHeaders passed(HttpHeaders headers, HeaderName name, String value) {

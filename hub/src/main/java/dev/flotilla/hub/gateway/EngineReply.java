@@ -22,6 +22,8 @@ sealed interface EngineReply {
   record Failure(AttemptFailed failed) implements EngineReply {}
 
   /**
+   * Reads the meaning.
+   *
    * @param status the HTTP status, or 500 for an error that came with a 200
    */
   static EngineReply of(int status, EngineError error, String target) {

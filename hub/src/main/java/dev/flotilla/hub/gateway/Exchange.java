@@ -73,9 +73,7 @@ final class Exchange {
     if (timings != null) {
       return (int) timings.promptTokens();
     }
-    return usage == null
-        ? -1
-        : (int) (usage.promptTokens() - Math.max(0, usage.cachedTokens()));
+    return usage == null ? -1 : (int) (usage.promptTokens() - Math.max(0, usage.cachedTokens()));
   }
 
   /** Tokens of the answer; -1 where the engine did not say. */

@@ -18,7 +18,6 @@ import dev.flotilla.hub.server.JsonErrors;
 import dev.flotilla.hub.server.ServerLimits;
 import dev.flotilla.wire.ApiError;
 import dev.flotilla.wire.ChunkScan;
-import dev.flotilla.wire.Deadline;
 import dev.flotilla.wire.Deadlines;
 import dev.flotilla.wire.EngineError;
 import dev.flotilla.wire.HttpCall;
@@ -101,7 +100,8 @@ public final class Gateway implements HttpService {
                 "/v1/embeddings", Endpoint.EMBEDDINGS)
             .entrySet()) {
       rules.post(each.getKey(), (request, response) -> serve(each.getValue(), request, response));
-      rules.any(each.getKey(), (request, response) -> OtherMethod.refuse(request, response, "POST"));
+      rules.any(
+          each.getKey(), (request, response) -> OtherMethod.refuse(request, response, "POST"));
     }
   }
 
@@ -117,8 +117,7 @@ public final class Gateway implements HttpService {
         FleetSnapshot.Name name = name(asked.model());
         exchange.model = name.name();
         exchange.streamed = asked.stream() && endpoint != Endpoint.EMBEDDINGS;
-        RequestNeeds needs =
-            contextCheck.needs(endpoint, asked, name, exchange.key, client);
+        RequestNeeds needs = contextCheck.needs(endpoint, asked, name, exchange.key, client);
         answer(exchange, asked, needs, request, response, client);
       }
     } catch (Refusal refusal) {
@@ -330,10 +329,7 @@ public final class Gateway implements HttpService {
     }
     place.served();
     exchange.end(200, "ok", "");
-    call.deadline().close();
-    try (Deadline drain = upstream.deadlines().watch(call.connection(), limits.drain())) {
-      relay.drain(1);
-    }
+    upstream.finish(call, limits.drain(), relay::drain);
     call.keep();
   }
 

@@ -6,7 +6,8 @@ import java.time.Duration;
 /**
  * What one request may take.
  *
- * @param connect for a connection to a target: a socket's dial, or the wait for a lane (default 5 s)
+ * @param connect for a connection to a target: a socket's dial, or the wait for a lane (default 5
+ *     s)
  * @param stream time limits of a streamed reply (default 10 min to the first event, 60 s between
  *     events, 1 h in all)
  * @param whole time limits of a reply in one piece: an engine may say nothing until it is done

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import tools.jackson.core.JsonGenerator;
-import tools.jackson.core.json.JsonFactory;
 
 /**
  * {@code /health}: the process lives. {@code /ready}: a request can be served now, and what is
@@ -22,7 +21,6 @@ import tools.jackson.core.json.JsonFactory;
  * secret.
  */
 public final class Health implements HttpService {
-  private static final JsonFactory JSON = new JsonFactory();
 
   private final FleetSource fleet;
   private final Dispatcher dispatcher;
@@ -34,10 +32,7 @@ public final class Health implements HttpService {
    *     that can't write
    */
   public Health(
-      FleetSource fleet,
-      Dispatcher dispatcher,
-      Metrics metrics,
-      Supplier<List<String>> troubles) {
+      FleetSource fleet, Dispatcher dispatcher, Metrics metrics, Supplier<List<String>> troubles) {
     this.fleet = fleet;
     this.dispatcher = dispatcher;
     this.metrics = metrics;
@@ -75,7 +70,7 @@ public final class Health implements HttpService {
     boolean ready = !serving.isEmpty();
     reasons.addAll(troubles.get());
     ByteArrayOutputStream body = new ByteArrayOutputStream();
-    try (JsonGenerator json = JSON.createGenerator(body)) {
+    try (JsonGenerator json = Json.generator(body)) {
       json.writeStartObject();
       json.writeBooleanProperty("ready", ready);
       strings(json, "serving", serving);
@@ -99,8 +94,6 @@ public final class Health implements HttpService {
   private void scrape(ServerRequest request, ServerResponse response) {
     response.header(HeaderNames.CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8");
     response.send(
-        metrics
-            .scrape(fleet, dispatcher)
-            .getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        metrics.scrape(fleet, dispatcher).getBytes(java.nio.charset.StandardCharsets.UTF_8));
   }
 }

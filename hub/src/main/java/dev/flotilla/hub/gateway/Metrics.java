@@ -1,12 +1,12 @@
 package dev.flotilla.hub.gateway;
 
 import dev.flotilla.hub.routing.Dispatcher;
+import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.FleetSource;
 import dev.flotilla.hub.routing.TargetLoad;
-import dev.flotilla.hub.routing.FleetSnapshot;
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -117,13 +117,11 @@ public final class Metrics {
       of.completionTokens().record(exchange.completionTokens());
     }
     if (exchange.streamed && exchange.firstByteNanos != 0) {
-      of.firstToken()
-          .record(exchange.firstByteNanos - exchange.arrivedNanos, TimeUnit.NANOSECONDS);
+      of.firstToken().record(exchange.firstByteNanos - exchange.arrivedNanos, TimeUnit.NANOSECONDS);
       if (exchange.completionTokens() > 1 && exchange.outcome.equals("ok")) {
         of.perToken()
             .record(
-                (exchange.endedNanos - exchange.firstByteNanos)
-                    / (exchange.completionTokens() - 1),
+                (exchange.endedNanos - exchange.firstByteNanos) / (exchange.completionTokens() - 1),
                 TimeUnit.NANOSECONDS);
       }
     }
@@ -138,8 +136,7 @@ public final class Metrics {
   }
 
   private static Tags tags(Key key) {
-    return Tags.of(
-        "gen_ai_operation_name", key.operation(), "gen_ai_request_model", key.model());
+    return Tags.of("gen_ai_operation_name", key.operation(), "gen_ai_request_model", key.model());
   }
 
   private Timer duration(Key key) {

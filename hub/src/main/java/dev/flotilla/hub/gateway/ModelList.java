@@ -10,11 +10,9 @@ import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
 import java.io.ByteArrayOutputStream;
 import tools.jackson.core.JsonGenerator;
-import tools.jackson.core.json.JsonFactory;
 
 /** {@code GET /v1/models} and {@code GET /v1/models/NAME}: the public names, and no others. */
 public final class ModelList implements HttpService {
-  private static final JsonFactory JSON = new JsonFactory();
   private static final String PATH = "/v1/models";
 
   private final FleetSource fleet;
@@ -43,7 +41,7 @@ public final class ModelList implements HttpService {
       return;
     }
     ByteArrayOutputStream body = new ByteArrayOutputStream();
-    try (JsonGenerator json = JSON.createGenerator(body)) {
+    try (JsonGenerator json = Json.generator(body)) {
       json.writeStartObject();
       json.writeStringProperty("object", "list");
       json.writeArrayPropertyStart("data");
@@ -70,7 +68,7 @@ public final class ModelList implements HttpService {
       return;
     }
     ByteArrayOutputStream body = new ByteArrayOutputStream();
-    try (JsonGenerator json = JSON.createGenerator(body)) {
+    try (JsonGenerator json = Json.generator(body)) {
       write(json, name);
     }
     response.header(HeaderValues.CONTENT_TYPE_JSON);

@@ -8,11 +8,9 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
-import tools.jackson.core.json.JsonFactory;
 
 /** The bodies by which llama-server counts a prompt. */
 final class Prompts {
-  private static final JsonFactory JSON = new JsonFactory();
 
   private Prompts() {}
 
@@ -37,7 +35,7 @@ final class Prompts {
   /** The body for {@code /tokenize}: special tokens count as the engine counts them. */
   static byte[] toTokenize(byte[] prompt) {
     ByteArrayOutputStream body = new ByteArrayOutputStream(prompt.length + 64);
-    try (JsonGenerator json = JSON.createGenerator(body)) {
+    try (JsonGenerator json = Json.generator(body)) {
       json.writeStartObject();
       json.writeName("content");
       json.writeString(new String(prompt, StandardCharsets.UTF_8));
@@ -56,7 +54,7 @@ final class Prompts {
    * @throws IOException where it lists none
    */
   static int tokens(byte[] reply) throws IOException {
-    try (JsonParser json = JSON.createParser(reply)) {
+    try (JsonParser json = Json.parser(reply)) {
       if (json.nextToken() != JsonToken.START_OBJECT) {
         throw new IOException("no object in the reply of /tokenize");
       }
@@ -80,7 +78,7 @@ final class Prompts {
   }
 
   private static byte @Nullable [] string(byte[] object, String field) throws IOException {
-    try (JsonParser json = JSON.createParser(object)) {
+    try (JsonParser json = Json.parser(object)) {
       if (json.nextToken() != JsonToken.START_OBJECT) {
         return null;
       }

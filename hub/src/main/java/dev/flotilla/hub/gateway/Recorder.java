@@ -29,7 +29,7 @@ public final class Recorder {
       metrics.attemptFailed(exchange.model, target.name());
       if (failed.blame() == AttemptFailed.Blame.TARGET) {
         journal.event(
-            Severity.WARN,
+            Severity.WARNING,
             "attempt-failed",
             target.name(),
             "request " + exchange.id + ": " + target.name() + " " + failed.reason());
@@ -43,7 +43,7 @@ public final class Recorder {
     if (target != null) {
       metrics.attemptFailed(exchange.model, target.name());
       journal.event(
-          Severity.WARN,
+          Severity.WARNING,
           "stream-cut",
           target.name(),
           "request " + exchange.id + " was cut in mid-stream: " + target.name() + " " + reason);
@@ -84,8 +84,7 @@ public final class Recorder {
       return;
     }
     EngineTimings timings = exchange.timings;
-    long firstToken =
-        exchange.streamed ? exchange.firstByteNanos - exchange.sentNanos : -1;
+    long firstToken = exchange.streamed ? exchange.firstByteNanos - exchange.sentNanos : -1;
     long decode =
         exchange.streamed
             ? exchange.endedNanos - exchange.firstByteNanos

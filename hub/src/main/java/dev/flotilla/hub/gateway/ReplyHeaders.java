@@ -1,8 +1,8 @@
 package dev.flotilla.hub.gateway;
 
+import io.helidon.http.Header;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
-import io.helidon.http.Header;
 import io.helidon.http.HeaderValues;
 import io.helidon.webserver.http.ServerResponse;
 

@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * Reads request bodies into memory, each up to the configured size, all together up to their part of
- * the heap: a body that would go beyond is refused with a 503 before it is read.
+ * Reads request bodies into memory, each up to the configured size, all together up to their part
+ * of the heap: a body that would go beyond is refused with a 503 before it is read.
  */
 final class RequestBodies {
   private static final int FIRST_BYTES = 8 << 10;
@@ -131,7 +131,9 @@ final class RequestBodies {
     }
   }
 
-  /** Reads and drops what is left of a body that was refused, so that the client sees the refusal. */
+  /**
+   * Reads and drops what is left of a body that was refused, so that the client sees the refusal.
+   */
   static void drop(ServerRequest request, Duration atMost, LongSupplier nanoClock) {
     long deadline = nanoClock.getAsLong() + atMost.toNanos();
     byte[] dropped = new byte[FIRST_BYTES];

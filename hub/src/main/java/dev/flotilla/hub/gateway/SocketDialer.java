@@ -39,6 +39,8 @@ import org.jspecify.annotations.Nullable;
 public final class SocketDialer implements Dialer, AutoCloseable {
 
   /**
+   * Bounds of the pool.
+   *
    * @param idleMax connections that are kept idle (default 256)
    * @param idle how long one is kept (default 30 s)
    */
@@ -61,8 +63,7 @@ public final class SocketDialer implements Dialer, AutoCloseable {
    * @throws IllegalArgumentException if the scheme is neither {@code http} nor {@code https}, or
    *     there is no host
    */
-  public SocketDialer(
-      URI base, Optional<SSLContext> tls, Limits limits, LongSupplier nanoClock) {
+  public SocketDialer(URI base, Optional<SSLContext> tls, Limits limits, LongSupplier nanoClock) {
     boolean secure = "https".equalsIgnoreCase(base.getScheme());
     if (!secure && !"http".equalsIgnoreCase(base.getScheme())) {
       throw new IllegalArgumentException("a backend's URL begins with http:// or https://");

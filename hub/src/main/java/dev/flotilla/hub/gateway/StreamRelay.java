@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Carries one streamed reply to its client, event by event.
  *
- * <p>Only whole events are sent, with one flush for all that one read brought. Until the first event
- * is sound nothing is sent, not even the head, so that another target can be tried. After it, a
- * stream that does not come to a finish reason and {@code [DONE]} ends with one error event, without
- * a finish reason of the hub's making and without {@code [DONE]}: no client takes half an answer for
- * a whole one.
+ * <p>Only whole events are sent, with one flush for all that one read brought. Until the first
+ * event is sound nothing is sent, not even the head, so that another target can be tried. After it,
+ * a stream that does not come to a finish reason and {@code [DONE]} ends with one error event,
+ * without a finish reason of the hub's making and without {@code [DONE]}: no client takes half an
+ * answer for a whole one.
  *
  * <p>Nothing is made per event: the event lies in the reader's buffer and goes from there into the
  * listener's. For the request's thread.
@@ -117,8 +117,7 @@ final class StreamRelay {
     return broken(
         events.leftover() > 0
             ? "ended the stream in the middle of an event"
-            : "ended the stream without "
-                + (finished ? "[DONE]" : "a finish reason and [DONE]"));
+            : "ended the stream without " + (finished ? "[DONE]" : "a finish reason and [DONE]"));
   }
 
   private boolean next() throws AttemptFailed, ClientGone {
@@ -251,10 +250,10 @@ final class StreamRelay {
   }
 
   /** Reads what follows {@code [DONE]}: nothing, if the connection is to carry another reply. */
-  void drain(int eventsMax) {
+  void drain() {
     try {
-      for (int i = 0; i < eventsMax && events.next(); i++) {
-        // whatever it is, the reply was over
+      if (events.next()) {
+        call.connection().close();
       }
     } catch (IOException closed) {
       call.connection().close();

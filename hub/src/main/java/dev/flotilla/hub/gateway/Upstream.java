@@ -81,8 +81,15 @@ final class Upstream {
     return message == null || message.isEmpty() ? failure.getClass().getSimpleName() : message;
   }
 
-  Deadlines deadlines() {
-    return deadlines;
+  /** Reads a reply's last bytes, for which nobody waits any more, within their own time. */
+  void finish(Call call, DeadlineLimits times, Runnable reading) {
+    call.deadline().close();
+    Deadline last = deadlines.watch(call.connection(), times);
+    try {
+      reading.run();
+    } finally {
+      last.close();
+    }
   }
 
   /** A reply that has begun. Closing it closes the connection, unless it was kept before. */

@@ -1,0 +1,187 @@
+package dev.flotilla.hub.gateway;
+
+import dev.flotilla.hub.routing.Dispatcher;
+import dev.flotilla.hub.routing.Ledger;
+import dev.flotilla.hub.routing.QueueLimits;
+import dev.flotilla.hub.routing.Speeds;
+import dev.flotilla.hub.routing.StaticFleet;
+import dev.flotilla.hub.routing.Target;
+import dev.flotilla.hub.routing.Target.Capability;
+import dev.flotilla.hub.routing.Target.Kind;
+import dev.flotilla.hub.server.HubServer;
+import dev.flotilla.hub.server.ServerLimits;
+import dev.flotilla.hub.store.Journal;
+import dev.flotilla.hub.store.Usage;
+import dev.flotilla.testkit.ScriptedEngine;
+import dev.flotilla.testkit.TestClient;
+import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.Deadlines;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** A hub with its real listener, over scripted engines that it reaches by sockets. */
+final class TestHub implements AutoCloseable {
+  static final String MODEL = "public-name";
+
+  /** What a test may want otherwise than the defaults. */
+  static final class Setup {
+    ServerLimits server = ServerLimits.DEFAULTS;
+    GatewayLimits gateway = GatewayLimits.DEFAULTS;
+    QueueLimits queue = new QueueLimits(8, 4, Duration.ofSeconds(30));
+    Authenticator keys = Authenticator.open();
+    long requestBodyBytes = 1 << 20;
+    int slots = 4;
+    int contextTokens = 4096;
+    int longestTokenBytes = 16;
+    String engine = "llama-server";
+    Capability capability = Capability.TEXT;
+  }
+
+  final StaticFleet fleet = new StaticFleet();
+  final List<Usage> usages = new CopyOnWriteArrayList<>();
+  final List<String> events = new CopyOnWriteArrayList<>();
+  final Ledger ledger = new Ledger();
+  final Dispatcher dispatcher;
+  private final Setup setup;
+  private final Deadlines deadlines = new Deadlines(System::nanoTime).start();
+  private final HubServer server;
+  private final List<SocketDialer> dialers = new CopyOnWriteArrayList<>();
+
+  private TestHub(Setup setup) {
+    this.setup = setup;
+    Speeds speeds = new Speeds();
+    this.dispatcher = new Dispatcher(fleet, ledger, speeds, () -> setup.queue, System::nanoTime);
+    Journal journal =
+        new Journal() {
+          @Override
+          public void usage(Usage usage) {
+            usages.add(usage);
+          }
+
+          @Override
+          public void event(Severity severity, String kind, String subject, String message) {
+            events.add(kind + " " + subject + " " + message);
+          }
+        };
+    Metrics metrics = new Metrics();
+    Recorder recorder = new Recorder(speeds, journal, metrics, InstantSource.system());
+    Gateway gateway =
+        new Gateway(
+            fleet,
+            dispatcher,
+            setup.keys,
+            recorder,
+            deadlines,
+            setup.gateway,
+            setup.server,
+            () -> setup.requestBodyBytes,
+            System::nanoTime);
+    try {
+      this.server =
+          new HubServer(
+                  new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                  Optional.empty(),
+                  Optional.empty(),
+                  setup.server,
+                  List.of(
+                      gateway,
+                      new ModelList(fleet, setup.keys, setup.gateway),
+                      new Health(fleet, dispatcher, metrics, List::of)),
+                  List.of())
+              .start();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  static TestHub over(ScriptedEngine... engines) {
+    return over(new Setup(), engines);
+  }
+
+  static TestHub over(Setup setup, ScriptedEngine... engines) {
+    TestHub hub = new TestHub(setup);
+    hub.serve(engines);
+    return hub;
+  }
+
+  /** The engines are workers a, b, c … of the model from now on. */
+  void serve(ScriptedEngine... engines) {
+    Target[] targets = new Target[engines.length];
+    for (int i = 0; i < engines.length; i++) {
+      targets[i] = target(Character.toString('a' + i), engines[i]);
+    }
+    fleet.serve(MODEL, targets);
+  }
+
+  Target target(String name, ScriptedEngine engine) {
+    URI url = URI.create(engine.url());
+    SocketDialer dialer =
+        new SocketDialer(url, Optional.empty(), SocketDialer.Limits.DEFAULTS, System::nanoTime);
+    dialers.add(dialer);
+    return new Target(
+        name,
+        Kind.WORKER,
+        MODEL,
+        "own-name",
+        setup.engine,
+        "node",
+        1,
+        setup.contextTokens,
+        setup.longestTokenBytes,
+        setup.slots,
+        true,
+        setup.capability,
+        "engine-key",
+        SocketDialer.hostHeader(url),
+        "",
+        dialer);
+  }
+
+  int port() {
+    return server.port();
+  }
+
+  TestClient client() {
+    return TestClient.connect(server.port());
+  }
+
+  /** A chat's body; what follows the messages is added as it is. */
+  static String chat(String content, String more) {
+    return "{\"model\":\"%s\",\"messages\":[{\"role\":\"user\",\"content\":\"%s\"}]%s}"
+        .formatted(MODEL, content, more);
+  }
+
+  TestClient.Reply chat(String content) {
+    try (TestClient client = client()) {
+      return client.post("/v1/chat/completions", chat(content, "")).reply();
+    }
+  }
+
+  TestClient.Reply stream(String content) {
+    try (TestClient client = client()) {
+      return client.post("/v1/chat/completions", chat(content, ",\"stream\":true")).reply();
+    }
+  }
+
+  /** The usage of the only request, or of the last. */
+  Usage usage(int count) {
+    org.awaitility.Awaitility.await().until(() -> usages.size() >= count);
+    return usages.get(count - 1);
+  }
+
+  @Override
+  public void close() {
+    server.close();
+    deadlines.close();
+    dialers.forEach(SocketDialer::close);
+    dispatcher.checkInvariants();
+  }
+}
