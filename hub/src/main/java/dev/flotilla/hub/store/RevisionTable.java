@@ -32,8 +32,7 @@ public final class RevisionTable {
   }
 
   /** Stores a revision and returns its number after the commit. */
-  public long add(String by, String yaml) throws StoreFailed {
-    Instant at = store.now();
+  public long add(String by, Instant at, String yaml) throws StoreFailed {
     return store.write(
         "the revision",
         handle -> {
