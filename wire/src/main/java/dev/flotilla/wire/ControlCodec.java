@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
-import tools.jackson.databind.DatabindException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.MapperFeature;
@@ -88,29 +87,36 @@ public final class ControlCodec {
       throw new LaneMalformed(
           "a line of the control lane is longer than " + LINE_BYTES_MAX + " bytes");
     }
+    JsonNode tree = tree(line);
+    JsonNode type = tree.get("type");
+    if (type == null || !type.isString()) {
+      throw new LaneMalformed("a control message is not an object with a type");
+    }
+    if (!TYPES.contains(type.stringValue())) {
+      return Optional.empty();
+    }
+    ControlMessage message;
     try {
-      JsonNode tree = MAPPER.readTree(line);
-      JsonNode type = tree.get("type");
-      if (type == null || !type.isString()) {
-        throw new LaneMalformed("a control message is not an object with a type");
-      }
-      if (!TYPES.contains(type.stringValue())) {
-        return Optional.empty();
-      }
-      ControlMessage message = MAPPER.treeToValue(tree, ControlMessage.class);
-      String missing = missing(message, type.stringValue());
-      if (missing != null) {
-        throw new LaneMalformed("a control message has no " + missing);
-      }
-      return Optional.of(message);
-    } catch (DatabindException e) {
+      message = MAPPER.treeToValue(tree, ControlMessage.class);
+    } catch (JacksonException e) {
       throw new LaneMalformed("a control message has a field of the wrong type: " + path(e));
+    }
+    String missing = missing(message, type.stringValue());
+    if (missing != null) {
+      throw new LaneMalformed("a control message has no " + missing);
+    }
+    return Optional.of(message);
+  }
+
+  private static JsonNode tree(byte[] line) throws LaneMalformed {
+    try {
+      return MAPPER.readTree(line);
     } catch (JacksonException _) {
       throw new LaneMalformed("a line of the control lane is not JSON");
     }
   }
 
-  private static String path(DatabindException e) {
+  private static String path(JacksonException e) {
     return e.getPath().stream()
         .map(step -> step.getPropertyName() == null ? "[]" : step.getPropertyName())
         .collect(Collectors.joining("."));

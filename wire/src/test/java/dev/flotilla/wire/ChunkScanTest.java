@@ -1,0 +1,275 @@
+package dev.flotilla.wire;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What the relay learns of chunks as engines write them, and as nobody should. */
+class ChunkScanTest {
+  private static final JsonMapper JSON =
+      JsonMapper.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
+  private static final int MUTATIONS = 40_000;
+
+  private static final String DELTA =
+      "{\"choices\":[{\"finish_reason\":null,\"index\":0,\"delta\":{\"content\":\" the\"}}],"
+          + "\"created\":1767225600,\"id\":\"chatcmpl-x\",\"model\":\"SmolLM2-135M\",\"object\":\"chat.completion.chunk\"}";
+  private static final String FINISH =
+      "{\"choices\":[{\"finish_reason\":\"stop\",\"index\":0,\"delta\":{}}],\"model\":\"SmolLM2-135M\","
+          + "\"timings\":{\"cache_n\":7,\"prompt_n\":32,\"prompt_ms\":50.5,\"prompt_per_token_ms\":1.57,"
+          + "\"predicted_n\":5,\"predicted_ms\":81.25}}";
+  private static final String USAGE =
+      "{\"choices\":[],\"model\":\"SmolLM2-135M\",\"usage\":{\"completion_tokens\":5,\"prompt_tokens\":39,"
+          + "\"total_tokens\":44,\"prompt_tokens_details\":{\"cached_tokens\":7}}}";
+
+  private final ChunkScan scan = new ChunkScan("smollm2");
+
+  @Test
+  void aChunkInTheMiddleSaysLittle() {
+    assertThat(scan(DELTA)).isTrue();
+    assertThat(scan.choices()).isEqualTo(1);
+    assertThat(scan.finished()).isFalse();
+    assertThat(scan.usage()).isNull();
+    assertThat(scan.timings()).isNull();
+    assertThat(scan.error()).isNull();
+    assertThat(renamed(DELTA)).isEqualTo(DELTA.replace("SmolLM2-135M", "smollm2"));
+  }
+
+  @Test
+  void theLastChunksTellTheEndAndWhatItCost() {
+    assertThat(scan(FINISH)).isTrue();
+    assertThat(scan.finished()).isTrue();
+    assertThat(scan.timings()).isEqualTo(new EngineTimings(32, 50.5, 5, 81.25, 7));
+    assertThat(scan(USAGE)).isTrue();
+    assertThat(scan.finished()).isFalse();
+    assertThat(scan.choices()).isZero();
+    assertThat(scan.timings()).isNull();
+    assertThat(scan.usage()).isEqualTo(new TokenUsage(39, 5, 7));
+  }
+
+  @Test
+  void anyChoiceThatIsFinishedCounts() {
+    assertThat(
+            scan(
+                "{\"choices\":[{\"finish_reason\":null},{\"index\":1,\"finish_reason\":\"length\"}, {}]}"))
+        .isTrue();
+    assertThat(scan.choices()).isEqualTo(3);
+    assertThat(scan.finished()).isTrue();
+  }
+
+  @Test
+  void errorsAreReadInEveryDialect() {
+    assertThat(scan("{\"error\":{\"code\":500,\"message\":\"broken\",\"type\":\"server_error\"}}"))
+        .isTrue();
+    assertThat(scan.error())
+        .isEqualTo(new EngineError("broken", "server_error", "500", java.util.Optional.empty()));
+    assertThat(scan("{\"error\": \"Unauthorized\"}")).isTrue();
+    assertThat(scan.error()).extracting(EngineError::message).isEqualTo("Unauthorized");
+    assertThat(
+            scan(
+                "{\"object\":\"error\",\"message\":\"no\",\"type\":\"NotFoundError\",\"code\":404}"))
+        .isTrue();
+    assertThat(scan.error()).extracting(EngineError::type).isEqualTo("NotFoundError");
+    assertThat(scan("{\"error\":null,\"choices\":[]}")).isTrue();
+    assertThat(scan.error()).isNull();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"choices\":[{\"finish_reason\":null,\"delta\":{\"content\":\"\\\"finish_reason\\\":\\\"stop\\\"\"}}]}",
+        "{\"choices\":[{\"finish_reason\":null,\"delta\":{\"content\":\"x\\\\\\\"finish_reason\\\":1\"}}]}",
+        "{\"choices\":[{\"finish_reason\":null,\"delta\":{\"a\\\"finish_reason\":\"stop\"}}]}",
+        "{\"choices\":[{\"delta\":{\"finish_reason\":\"stop\",\"error\":{\"message\":\"x\"}}}]}",
+        "{\"choices\":[{\"x\":[{\"finish_reason\":\"stop\"}]}],\"y\":{\"usage\":{\"prompt_tokens\":1}}}",
+        "{\"x\":\"finish_reason\",\"finish_reason\":\"stop\",\"y\":\"error\"}",
+        "{\"choices\":{\"finish_reason\":\"stop\"},\"usage\":null,\"timings\":[],\"error\":false}",
+        "{\"x\":\"}],\\\"usage\\\":{\\\"prompt_tokens\\\":1}\",\"choices\":[]}",
+      })
+  void whatAModelWritesNeverPassesForAField(String hostile) {
+    assertThat(scan(hostile)).isTrue();
+    assertThat(scan.finished()).isFalse();
+    assertThat(scan.usage()).isNull();
+    assertThat(scan.timings()).isNull();
+    assertThat(scan.error()).isNull();
+    assertThat(scan.modelDiffers()).isFalse();
+  }
+
+  @Test
+  void onlyTheTopLevelModelIsRenamed() {
+    String chunk =
+        "{\"x\":{\"model\":\"inner\"},\"s\":\"\\\"model\\\":\\\"no\\\"\",\"model\" : \"outer\\\"\\\\\",\"z\":1}";
+    assertThat(scan(chunk)).isTrue();
+    assertThat(renamed(chunk)).isEqualTo(chunk.replace("\"outer\\\"\\\\\"", "\"smollm2\""));
+  }
+
+  @Test
+  void namesWrittenWithEscapesAreTheSameNames() {
+    String chunk =
+        "{\"mod\\u0065l\":\"x\",\"choic\\u0065s\":[{\"fini\\u0073h_reason\":\"stop\"}],\"\\ud800\\u0\":1}";
+    scan(chunk);
+    assertThat(scan.finished()).isTrue();
+    assertThat(renamed(chunk)).contains("\"mod\\u0065l\":\"smollm2\"");
+  }
+
+  @Test
+  void theRightNameIsNotCopied() {
+    byte[] chunk = DELTA.replace("SmolLM2-135M", "smollm2").getBytes(UTF_8);
+    scan.scan(chunk, 0, chunk.length);
+    assertThat(scan.modelDiffers()).isFalse();
+    assertThat(scan.withModel(chunk)).isSameAs(chunk);
+    byte[] nameless = "{\"choices\":[],\"model\":null}".getBytes(UTF_8);
+    scan.scan(nameless, 0, nameless.length);
+    assertThat(scan.withModel(nameless)).isSameAs(nameless);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        " ",
+        "[DONE]",
+        "[]",
+        "null",
+        "{",
+        "{\"a\"",
+        "{\"a\":",
+        "{\"a\":1",
+        "{\"a\":1,",
+        "{\"a\":1,}",
+        "{a:1}",
+        "{\"a\":\"x}",
+        "{\"a\":{}",
+        "{\"a\":[}",
+        "{}{}",
+        "{} x",
+        "{\"a\" 1}",
+        "{\"choices\":[",
+        "{\"choices\":[{]}",
+        "{\"choices\":[{},]}",
+        "{\"usage\":{\"a\":nope}}",
+        "{\"a\":}",
+        "<html></html>",
+        "{\"error\":{\"message\":\"\\x\"}}",
+      })
+  void whatIsNotOneObjectIsToldApart(String broken) {
+    assertThat(scan(broken)).isFalse();
+  }
+
+  @Test
+  void anEventGoesOutAsItCameButForTheName() throws IOException {
+    String stream =
+        ": ping\n\nid: 7\ndata: "
+            + DELTA
+            + "\n\ndata: {\"model\":\ndata:\"x\",\ndata: \"choices\":[]}\n\ndata: [DONE]\n\n";
+    SseReader events =
+        new SseReader(new ByteArrayInputStream(stream.getBytes(UTF_8)), SseReader.EVENT_BYTES_MAX);
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    while (events.next()) {
+      scan.scan(events.dataBuffer(), events.dataStart(), events.dataLength());
+      scan.writeEvent(out, events);
+    }
+    assertThat(out.toString(UTF_8))
+        .isEqualTo(
+            ": ping\n\nid: 7\ndata: "
+                + DELTA.replace("SmolLM2-135M", "smollm2")
+                + "\n\ndata: {\"model\":\ndata: \"smollm2\",\ndata: \"choices\":[]}\n\ndata: [DONE]\n\n");
+  }
+
+  @Test
+  void aScanAgreesWithAParserOnWhateverTheParserTakes() {
+    Random random = new Random(11);
+    String[] seeds = {
+      DELTA, FINISH, USAGE, "{\"error\":{\"message\":\"m\"}, \"model\":\"\\u00e9\"}"
+    };
+    String[] parts = {
+      "\"",
+      "\\",
+      "\\\"",
+      "{",
+      "}",
+      "[",
+      "]",
+      ",",
+      ":",
+      " ",
+      "null",
+      "\"finish_reason\":\"x\",",
+      "\"model\":\"m\",",
+      "\"choices\":[{}],",
+      "\"usage\":{},",
+      "é",
+      "1",
+      "-"
+    };
+    int taken = 0;
+    for (int i = 0; i < MUTATIONS; i++) {
+      StringBuilder chunk = new StringBuilder(seeds[random.nextInt(seeds.length)]);
+      for (int j = random.nextInt(3); j >= 0; j--) {
+        int at = random.nextInt(chunk.length());
+        if (random.nextBoolean()) {
+          chunk.insert(at, parts[random.nextInt(parts.length)]);
+        } else {
+          chunk.deleteCharAt(at);
+        }
+      }
+      String json = chunk.toString();
+      JsonNode tree = parsed(json);
+      boolean whole = scan(json);
+      if (tree != null && tree.isObject()) {
+        taken++;
+        assertThat(whole).as(json).isTrue();
+        assertThat(scan.finished()).as(json).isEqualTo(finished(tree));
+        String name = tree.path("model").asString("");
+        if (tree.path("model").isString()) {
+          assertThat(scan.modelDiffers()).as(json).isEqualTo(!name.equals("smollm2"));
+          assertThat(renamed(json)).as(json).contains("\"smollm2\"");
+        }
+      }
+    }
+    assertThat(taken).isGreaterThan(MUTATIONS / 20);
+  }
+
+  private static boolean finished(JsonNode tree) {
+    boolean finished = false;
+    if (tree.path("choices").isArray()) {
+      for (JsonNode choice : tree.path("choices")) {
+        finished |= choice.has("finish_reason") && !choice.path("finish_reason").isNull();
+      }
+    }
+    return finished;
+  }
+
+  /**
+   * The tree; null where the text is not JSON, or a name stands twice and a tree would drop one.
+   */
+  private static @Nullable JsonNode parsed(String json) {
+    try {
+      return JSON.readTree(json);
+    } catch (JacksonException _) {
+      return null;
+    }
+  }
+
+  private boolean scan(String json) {
+    byte[] padded = ("xx" + json + "yy").getBytes(UTF_8);
+    return scan.scan(padded, 2, padded.length - 4);
+  }
+
+  private String renamed(String json) {
+    byte[] bytes = json.getBytes(UTF_8);
+    scan.scan(bytes, 0, bytes.length);
+    return new String(scan.withModel(bytes), UTF_8);
+  }
+}
