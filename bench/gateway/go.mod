@@ -1,0 +1,3 @@
+module flotilla/bench/gateway
+
+go 1.23
