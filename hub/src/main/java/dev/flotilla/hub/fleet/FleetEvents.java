@@ -182,7 +182,7 @@ final class FleetEvents {
         }
       }
       case STARTING -> {
-        boolean told = worker.report != null && worker.report.phase() == WorkerReport.Phase.WAITING;
+        boolean told = worker.awaitsLaunch() || worker.isPausing();
         if ((from == State.SERVING || from == State.SUSPECT || from == State.DRAINING) && !told) {
           warn(
               "worker-died",
@@ -198,7 +198,7 @@ final class FleetEvents {
 
   /** A launch died or never became ready. */
   void died(FleetWorker worker) {
-    warn("worker-died", worker.id(), "%s died: %s".formatted(worker.id(), worker.explain()));
+    warn("worker-died", worker.id(), "%s died: %s".formatted(worker.id(), worker.startingReason()));
   }
 
   private void ready(FleetWorker worker) {

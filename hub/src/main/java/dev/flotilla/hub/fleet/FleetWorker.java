@@ -105,8 +105,18 @@ final class FleetWorker {
     floor = knownGeneration + 1;
   }
 
+  /** Whether it was told to start again, and the launch of then still reports. */
+  boolean awaitsLaunch() {
+    return knownGeneration < floor;
+  }
+
+  /** Whether its launch died and another follows after a pause. */
+  boolean isPausing() {
+    return report != null && report.phase() == Phase.WAITING;
+  }
+
   boolean isReady() {
-    return report != null && report.phase() == Phase.READY && knownGeneration >= floor;
+    return report != null && report.phase() == Phase.READY && !awaitsLaunch();
   }
 
   State derive() {
@@ -150,11 +160,12 @@ final class FleetWorker {
     };
   }
 
-  private String startingReason() {
+  /** What it waits for while it does not serve yet. */
+  String startingReason() {
     if (report == null) {
       return "its agent has not begun yet";
     }
-    if (knownGeneration < floor) {
+    if (awaitsLaunch()) {
       return "it is being started again";
     }
     return switch (report.phase()) {
