@@ -267,7 +267,9 @@ final class Downloader {
           count = body.read(buffer);
         } catch (IOException e) {
           rethrowInterrupt(e);
-          return watch.stalled() ? stalledFor() : reason(e);
+          return watch.stalled()
+              ? stalledFor()
+              : "the connection broke after " + part.length() + " bytes";
         }
         if (count < 0) {
           return watch.stalled() ? stalledFor() : "";

