@@ -61,6 +61,11 @@ public final class HubDialer {
       keepAlive(socket);
       int connectMillis = (int) limits.connect().toMillis();
       socket.connect(new InetSocketAddress(address.bareHost(), address.port()), connectMillis);
+      if (socket.getLocalPort() == socket.getPort()
+          && socket.getLocalAddress().equals(socket.getInetAddress())) {
+        // Dialling an ephemeral port of this machine may meet itself, and keep the hub from it.
+        throw new ConnectException("Connection refused");
+      }
       Socket stream = socket;
       if (address.tls()) {
         stream = secured(socket, connectMillis);

@@ -101,34 +101,31 @@ class ModelStoreTest {
   @Test
   void aBrokenConnectionIsResumedWhereItBroke() throws Exception {
     AtomicInteger tries = new AtomicInteger();
-    server.answerWith(
-        (request, out) -> {
-          if (tries.incrementAndGet() < 4) {
-            breakingAfter(700_000, MODEL, "\"v1\"").answer(request, out);
-          } else {
-            file(MODEL, "\"v1\"").answer(request, out);
-          }
-        });
+    server.answerWith((request, out) -> {
+      if (tries.incrementAndGet() < 4) {
+        breakingAfter(700_000, MODEL, "\"v1\"").answer(request, out);
+      } else {
+        file(MODEL, "\"v1\"").answer(request, out);
+      }
+    });
 
     assertThat(fetch(server.at("/m.gguf"))).hasBinaryContent(MODEL);
     assertThat(server.requests.subList(1, 4))
-        .allSatisfy(
-            request -> {
-              assertThat(request.rangeStart()).isPositive();
-              assertThat(request.header("if-range")).isEqualTo("\"v1\"");
-            });
+        .allSatisfy(request -> {
+          assertThat(request.rangeStart()).isPositive();
+          assertThat(request.header("if-range")).isEqualTo("\"v1\"");
+        });
   }
 
   @Test
   void aLaterRunGoesOnFromWhatWasKept() throws Exception {
-    server.answerWith(
-        (request, out) -> {
-          if (request.rangeStart() > 0) {
-            head(out, "503 Busy", "Content-Length: 0");
-          } else {
-            breakingAfter(1_000_000, MODEL, "\"v1\"").answer(request, out);
-          }
-        });
+    server.answerWith((request, out) -> {
+      if (request.rangeStart() > 0) {
+        head(out, "503 Busy", "Content-Length: 0");
+      } else {
+        breakingAfter(1_000_000, MODEL, "\"v1\"").answer(request, out);
+      }
+    });
     refused(server.at("/m.gguf"), "bytes are kept; the next try goes on from there");
     server.answerWith(file(MODEL, "\"v1\""));
 
@@ -139,11 +136,10 @@ class ModelStoreTest {
   @Test
   void aServerThatIgnoresRangesIsReadFromTheStart() throws Exception {
     AtomicInteger tries = new AtomicInteger();
-    server.answerWith(
-        (request, out) -> {
-          head(out, "200 OK", "ETag: \"v1\"", "Content-Length: " + MODEL.length);
-          out.write(MODEL, 0, tries.incrementAndGet() == 1 ? 500_000 : MODEL.length);
-        });
+    server.answerWith((request, out) -> {
+      head(out, "200 OK", "ETag: \"v1\"", "Content-Length: " + MODEL.length);
+      out.write(MODEL, 0, tries.incrementAndGet() == 1 ? 500_000 : MODEL.length);
+    });
 
     assertThat(fetch(server.at("/m.gguf"))).hasBinaryContent(MODEL);
     assertThat(tries).hasValue(2);
@@ -154,14 +150,13 @@ class ModelStoreTest {
     byte[] newer = model(2_000_000);
     newer[1_500_000] = 99;
     AtomicInteger tries = new AtomicInteger();
-    server.answerWith(
-        (request, out) -> {
-          if (tries.incrementAndGet() == 1) {
-            breakingAfter(600_000, MODEL, "\"v1\"").answer(request, out);
-          } else {
-            file(newer, "\"v2\"").answer(request, out);
-          }
-        });
+    server.answerWith((request, out) -> {
+      if (tries.incrementAndGet() == 1) {
+        breakingAfter(600_000, MODEL, "\"v1\"").answer(request, out);
+      } else {
+        file(newer, "\"v2\"").answer(request, out);
+      }
+    });
 
     assertThat(fetch(server.at("/m.gguf"))).hasBinaryContent(newer);
   }
@@ -187,14 +182,13 @@ class ModelStoreTest {
   void a416ForAFileThatBecameShorterBeginsAnew() throws Exception {
     byte[] shorter = model(400_000);
     AtomicInteger tries = new AtomicInteger();
-    server.answerWith(
-        (request, out) -> {
-          switch (tries.incrementAndGet()) {
-            case 1 -> breakingAfter(600_000, MODEL, "\"v1\"").answer(request, out);
-            case 2 -> head(out, "416 No", "Content-Range: bytes */400000", "Content-Length: 0");
-            default -> file(shorter, "\"v2\"").answer(request, out);
-          }
-        });
+    server.answerWith((request, out) -> {
+      switch (tries.incrementAndGet()) {
+        case 1 -> breakingAfter(600_000, MODEL, "\"v1\"").answer(request, out);
+        case 2 -> head(out, "416 No", "Content-Range: bytes */400000", "Content-Length: 0");
+        default -> file(shorter, "\"v2\"").answer(request, out);
+      }
+    });
 
     assertThat(fetch(server.at("/m.gguf"))).hasBinaryContent(shorter);
     assertThat(server.requests.getLast().header("range")).isEmpty();
@@ -204,15 +198,14 @@ class ModelStoreTest {
   void aStalledConnectionIsGivenUpAndResumed() throws Exception {
     CountDownLatch over = new CountDownLatch(1);
     AtomicInteger tries = new AtomicInteger();
-    server.answerWith(
-        (request, out) -> {
-          if (tries.incrementAndGet() == 1) {
-            breakingAfter(800_000, MODEL, "\"v1\"").answer(request, out);
-            over.await();
-          } else {
-            file(MODEL, "\"v1\"").answer(request, out);
-          }
-        });
+    server.answerWith((request, out) -> {
+      if (tries.incrementAndGet() == 1) {
+        breakingAfter(800_000, MODEL, "\"v1\"").answer(request, out);
+        over.await();
+      } else {
+        file(MODEL, "\"v1\"").answer(request, out);
+      }
+    });
 
     assertThat(fetch(server.at("/m.gguf"))).hasBinaryContent(MODEL);
     over.countDown();
@@ -229,11 +222,10 @@ class ModelStoreTest {
 
   @Test
   void aBodyThatAlwaysEndsEarlyFailsInTheEnd() throws Exception {
-    server.answerWith(
-        (request, out) -> {
-          head(out, "200 OK", "Content-Length: " + MODEL.length);
-          out.write(MODEL, 0, 1000);
-        });
+    server.answerWith((request, out) -> {
+      head(out, "200 OK", "Content-Length: " + MODEL.length);
+      out.write(MODEL, 0, 1000);
+    });
 
     refused(server.at("/m.gguf"), "after 3 tries: ");
   }
@@ -277,26 +269,23 @@ class ModelStoreTest {
 
   @Test
   void redirectsAreFollowedToALimitAndNeverToAnUnencryptedStranger() throws Exception {
-    server.answerWith(
-        (request, out) -> {
-          if (request.target().equals("/a/m.gguf")) {
-            head(out, "302 Found", "Location: ../b/m.gguf", "Content-Length: 0");
-          } else {
-            file(MODEL, "\"v1\"").answer(request, out);
-          }
-        });
+    server.answerWith((request, out) -> {
+      if (request.target().equals("/a/m.gguf")) {
+        head(out, "302 Found", "Location: ../b/m.gguf", "Content-Length: 0");
+      } else {
+        file(MODEL, "\"v1\"").answer(request, out);
+      }
+    });
     assertThat(fetch(server.at("/a/m.gguf"))).hasBinaryContent(MODEL);
 
     server.answerWith(
         (request, out) -> head(out, "302 Found", "Location: /loop", "Content-Length: 0"));
     refused(server.at("/loop"), "is redirected more than 3 times");
-    server.answerWith(
-        (request, out) ->
-            head(out, "302 Found", "Location: http://example.org/m", "Content-Length: 0"));
+    server.answerWith((request, out) ->
+        head(out, "302 Found", "Location: http://example.org/m", "Content-Length: 0"));
     refused(server.at("/away"), "is redirected to an address that is not encrypted");
-    server.answerWith(
-        (request, out) ->
-            head(out, "302 Found", "Location: file:///etc/passwd", "Content-Length: 0"));
+    server.answerWith((request, out) ->
+        head(out, "302 Found", "Location: file:///etc/passwd", "Content-Length: 0"));
     refused(server.at("/file"), "is redirected to an address that names no host");
   }
 
@@ -304,16 +293,15 @@ class ModelStoreTest {
   void huggingFaceSaysSizeAndDigestAndItsTokenStaysThere() throws Exception {
     String commit = "0123456789abcdef0123456789abcdef01234567";
     try (RawHttpServer cdn = new RawHttpServer(file(MODEL, "\"cdn\""))) {
-      server.answerWith(
-          (request, out) ->
-              head(
-                  out,
-                  "302 Found",
-                  "Location: " + cdn.at("/blob?signature=x"),
-                  "X-Repo-Commit: " + commit,
-                  "X-Linked-Size: " + MODEL.length,
-                  "X-Linked-ETag: \"" + sha256(MODEL) + "\"",
-                  "Content-Length: 0"));
+      server.answerWith((request, out) ->
+          head(
+              out,
+              "302 Found",
+              "Location: " + cdn.at("/blob?signature=x"),
+              "X-Repo-Commit: " + commit,
+              "X-Linked-Size: " + MODEL.length,
+              "X-Linked-ETag: \"" + sha256(MODEL) + "\"",
+              "Content-Length: 0"));
 
       Path file = fetch("hf:owner/repo/sub/m.gguf", hub());
 
@@ -336,19 +324,18 @@ class ModelStoreTest {
   @Test
   void aWrongDigestIsSaidWithBothAndTheFileIsDeleted() throws Exception {
     String promised = "0".repeat(64);
-    server.answerWith(
-        (request, out) -> {
-          if (request.method().equals("HEAD")) {
-            head(
-                out,
-                "200 OK",
-                "X-Linked-Size: " + MODEL.length,
-                "X-Linked-ETag: \"" + promised + "\"",
-                "Content-Length: " + MODEL.length);
-          } else {
-            file(MODEL, "\"v1\"").answer(request, out);
-          }
-        });
+    server.answerWith((request, out) -> {
+      if (request.method().equals("HEAD")) {
+        head(
+            out,
+            "200 OK",
+            "X-Linked-Size: " + MODEL.length,
+            "X-Linked-ETag: \"" + promised + "\"",
+            "Content-Length: " + MODEL.length);
+      } else {
+        file(MODEL, "\"v1\"").answer(request, out);
+      }
+    });
 
     assertThatThrownBy(() -> fetch("hf:owner/repo/m.gguf", hub()))
         .isInstanceOf(ModelUnavailable.class)
@@ -358,14 +345,13 @@ class ModelStoreTest {
 
   @Test
   void aSizeThatTheSourceAndTheServerDoNotAgreeOnIsSaidWithBoth() throws Exception {
-    server.answerWith(
-        (request, out) -> {
-          if (request.method().equals("HEAD")) {
-            head(out, "200 OK", "X-Linked-Size: 12345", "Content-Length: 12345");
-          } else {
-            file(MODEL, "\"v1\"").answer(request, out);
-          }
-        });
+    server.answerWith((request, out) -> {
+      if (request.method().equals("HEAD")) {
+        head(out, "200 OK", "X-Linked-Size: 12345", "Content-Length: 12345");
+      } else {
+        file(MODEL, "\"v1\"").answer(request, out);
+      }
+    });
 
     assertThatThrownBy(() -> fetch("hf:owner/repo/m.gguf", hub()))
         .isInstanceOf(ModelUnavailable.class)
@@ -459,13 +445,12 @@ class ModelStoreTest {
   @Test
   void twoProcessesOnOneHomeShareOneDownload() throws Exception {
     CountDownLatch go = new CountDownLatch(1);
-    server.answerWith(
-        (request, out) -> {
-          head(out, "200 OK", "ETag: \"v1\"", "Content-Length: " + MODEL.length);
-          out.write(MODEL, 0, 1000);
-          go.await();
-          out.write(MODEL, 1000, MODEL.length - 1000);
-        });
+    server.answerWith((request, out) -> {
+      head(out, "200 OK", "ETag: \"v1\"", "Content-Length: " + MODEL.length);
+      out.write(MODEL, 0, 1000);
+      go.await();
+      out.write(MODEL, 1000, MODEL.length - 1000);
+    });
     Process other =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -506,11 +491,10 @@ class ModelStoreTest {
   void anInterruptEndsTheWaitAndKeepsWhatArrived() throws Exception {
     CountDownLatch arrived = new CountDownLatch(1);
     CountDownLatch over = new CountDownLatch(1);
-    server.answerWith(
-        (request, out) -> {
-          breakingAfter(500_000, MODEL, "\"v1\"").answer(request, out);
-          over.await();
-        });
+    server.answerWith((request, out) -> {
+      breakingAfter(500_000, MODEL, "\"v1\"").answer(request, out);
+      over.await();
+    });
     ConcurrentLinkedQueue<String> said = new ConcurrentLinkedQueue<>();
     DownloadLimits patient =
         new DownloadLimits(
@@ -528,20 +512,19 @@ class ModelStoreTest {
     ModelStore store = new ModelStore(home.resolve("models"), Map.of(), patient);
     Thread thread =
         Thread.ofVirtual()
-            .start(
-                () -> {
-                  try {
-                    store.fetch(
-                        server.at("/m.gguf"),
-                        (subject, step, done, total, finished) -> {
-                          if (step.equals("downloading")) {
-                            arrived.countDown();
-                          }
-                        });
-                  } catch (ModelUnavailable e) {
-                    said.add(String.valueOf(e.getMessage()));
-                  }
-                });
+            .start(() -> {
+              try {
+                store.fetch(
+                    server.at("/m.gguf"),
+                    (subject, step, done, total, finished) -> {
+                      if (step.equals("downloading")) {
+                        arrived.countDown();
+                      }
+                    });
+              } catch (ModelUnavailable e) {
+                said.add(String.valueOf(e.getMessage()));
+              }
+            });
     arrived.await();
     thread.interrupt();
     thread.join();
@@ -583,8 +566,7 @@ class ModelStoreTest {
   }
 
   private ModelStore store(Map<String, String> environment, FreeSpace disk) {
-    return new ModelStore(
-        home.resolve("models"), environment, QUICK, List.of("no-such-pip"), disk);
+    return new ModelStore(home.resolve("models"), environment, QUICK, List.of("no-such-pip"), disk);
   }
 
   private static List<Path> partsUnder(Path folder) throws IOException {

