@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Events that were handed to a connection which then broke may be lost: the lane has no
  * acknowledgements. Those of which the writing itself failed come back with {@link #giveBack}.
  */
-final class Outbox {
+public final class Outbox {
   private final AgentLaneLimits limits;
   private final InstantSource clock;
   private final ReentrantLock lock = new ReentrantLock();
@@ -40,16 +40,16 @@ final class Outbox {
   private long dropped;
   private long droppedAndUnsaid;
 
-  Outbox(AgentLaneLimits limits, InstantSource clock) {
+  public Outbox(AgentLaneLimits limits, InstantSource clock) {
     this.limits = limits;
     this.clock = clock;
   }
 
-  void worker(WorkerReport report) {
+  public void worker(WorkerReport report) {
     put(() -> workers.put(report.id(), report));
   }
 
-  void progress(Progress step) {
+  public void progress(Progress step) {
     put(() -> {
       steps.remove(step.subject());
       if (steps.size() >= limits.subjectsKept()) {
@@ -59,7 +59,7 @@ final class Outbox {
     });
   }
 
-  void event(Happened event) {
+  public void event(Happened event) {
     put(() -> {
       events.addLast(event);
       trim();

@@ -1,5 +1,7 @@
 package dev.flotilla.agent.lanes;
 
+import static org.awaitility.Awaitility.await;
+
 import dev.flotilla.wire.ControlCodec;
 import dev.flotilla.wire.ControlMessage;
 import dev.flotilla.wire.ControlMessage.FromHub;
@@ -33,14 +35,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** A hub of raw sockets: takes lanes in, and does with them what a test says. */
-final class FakeHub implements AutoCloseable {
+public final class FakeHub implements AutoCloseable {
   static final Welcome WELCOME = new Welcome("hub-1", 100, 2, 6);
 
   /** One accepted connection after its upgrade. */
-  static final class Lane {
+  public static final class Lane {
     final Map<String, String> headers;
     final Socket socket;
-    final InputStream in;
+    public final InputStream in;
     final OutputStream out;
 
     Lane(Map<String, String> headers, Socket socket, InputStream in) throws IOException {
@@ -54,7 +56,7 @@ final class FakeHub implements AutoCloseable {
       sendBytes(ControlCodec.encode(message));
     }
 
-    void sendBytes(byte[] bytes) throws IOException {
+    public void sendBytes(byte[] bytes) throws IOException {
       synchronized (this) {
         out.write(bytes);
         out.flush();
@@ -62,12 +64,12 @@ final class FakeHub implements AutoCloseable {
     }
 
     /** Sends OPEN and reads the answer's line. */
-    String open(String worker, long generation) throws IOException {
+    public String open(String worker, long generation) throws IOException {
       sendBytes(("OPEN " + worker + " " + generation + "\n").getBytes(StandardCharsets.US_ASCII));
       return line(in);
     }
 
-    boolean hasEnded() {
+    public boolean hasEnded() {
       try {
         return in.read() < 0;
       } catch (IOException e) {
@@ -81,18 +83,18 @@ final class FakeHub implements AutoCloseable {
   }
 
   /** A control lane that was welcomed, with everything it said. */
-  static final class Control {
-    final Lane lane;
-    final Hello hello;
+  public static final class Control {
+    public final Lane lane;
+    public final Hello hello;
     final List<ControlMessage> said = new CopyOnWriteArrayList<>();
-    volatile boolean ended;
+    public volatile boolean ended;
 
     Control(Lane lane, Hello hello) {
       this.lane = lane;
       this.hello = hello;
     }
 
-    <T extends ControlMessage> List<T> said(Class<T> kind) {
+    public <T extends ControlMessage> List<T> said(Class<T> kind) {
       return said.stream().filter(kind::isInstance).map(kind::cast).toList();
     }
   }
@@ -111,7 +113,7 @@ final class FakeHub implements AutoCloseable {
   volatile String credential = "secret-1";
   volatile String upgradeStatus = "";
 
-  FakeHub() throws IOException {
+  public FakeHub() throws IOException {
     start();
   }
 
@@ -127,21 +129,17 @@ final class FakeHub implements AutoCloseable {
   private ServerSocket bound() throws IOException {
     ServerSocket fresh = new ServerSocket();
     fresh.setReuseAddress(true);
-    for (long deadline = System.nanoTime() + 10_000_000_000L; ; ) {
-      try {
-        fresh.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-        return fresh;
-      } catch (BindException e) {
-        if (System.nanoTime() - deadline > 0) {
-          throw e;
-        }
-        Thread.yield();
-      }
-    }
+    await()
+        .ignoreException(BindException.class)
+        .until(() -> {
+          fresh.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+          return fresh.isBound();
+        });
+    return fresh;
   }
 
   /** As after kill -9: every socket is gone at once. */
-  void kill() throws IOException {
+  public void kill() throws IOException {
     ServerSocket old = server;
     if (old != null) {
       old.close();
@@ -159,15 +157,15 @@ final class FakeHub implements AutoCloseable {
     controls.clear();
   }
 
-  HubAddress address() {
+  public HubAddress address() {
     return new HubAddress("127.0.0.1", port, false);
   }
 
-  Control nextControl() throws InterruptedException {
+  public Control nextControl() throws InterruptedException {
     return orFail(controls.poll(20, TimeUnit.SECONDS), "control lane");
   }
 
-  Lane nextWork() throws InterruptedException {
+  public Lane nextWork() throws InterruptedException {
     return orFail(work.poll(20, TimeUnit.SECONDS), "work lane");
   }
 
@@ -278,7 +276,7 @@ final class FakeHub implements AutoCloseable {
     socket.getOutputStream().flush();
   }
 
-  static String line(InputStream in) throws IOException {
+  public static String line(InputStream in) throws IOException {
     StringBuilder line = new StringBuilder();
     for (int c; (c = in.read()) != '\n'; ) {
       if (c < 0) {
