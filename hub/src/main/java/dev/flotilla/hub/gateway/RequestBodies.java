@@ -1,8 +1,10 @@
 package dev.flotilla.hub.gateway;
 
 import dev.flotilla.wire.ApiError;
+import io.helidon.common.buffers.DataReader;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.RequestException;
+import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.http.ServerRequest;
 import java.io.IOException;
 import java.io.InputStream;
@@ -91,18 +93,19 @@ final class RequestBodies {
       }
       read = true;
       return body;
-    } catch (RequestException refused) {
-      if (refused.status().code() == 413) {
+    } catch (IOException
+        | UncheckedIOException
+        | CloseConnectionException
+        | DataReader.InsufficientDataAvailableException cut) {
+      throw new ClientGone();
+    } catch (RuntimeException refused) {
+      // What else Helidon throws here has no common type, and says that the framing is broken.
+      if (refused instanceof RequestException known && known.status().code() == 413) {
         throw tooLarge(max);
       }
       throw Refusal.refused(
           ApiError.badRequest(
               "malformed_http", "the chunks of the request's body are not well-formed", null));
-    } catch (IOException | UncheckedIOException cut) {
-      throw new ClientGone();
-    } catch (RuntimeException cut) {
-      // Helidon's own exceptions for an end in the middle have no common type.
-      throw new ClientGone();
     } finally {
       if (!read) {
         body.close();

@@ -100,7 +100,7 @@ final class StreamRelay {
         continue;
       }
       if (events.isDone()) {
-        return finished ? null : broken("sent [DONE] without a finish reason");
+        return finished ? null : broken("ended the stream without a finish reason");
       }
       if (!events.validUtf8()) {
         return broken("sent an event that is not UTF-8");
@@ -117,7 +117,7 @@ final class StreamRelay {
     return broken(
         events.leftover() > 0
             ? "ended the stream in the middle of an event"
-            : "ended the stream without " + (finished ? "[DONE]" : "a finish reason and [DONE]"));
+            : "ended the stream without " + (finished ? "its end mark" : "a finish reason"));
   }
 
   private boolean next() throws AttemptFailed, ClientGone {

@@ -1,0 +1,270 @@
+package dev.flotilla.hub.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.flotilla.hub.gateway.TestHub.Setup;
+import dev.flotilla.hub.routing.TargetLoad;
+import dev.flotilla.testkit.Gate;
+import dev.flotilla.testkit.Script;
+import dev.flotilla.testkit.ScriptedEngine;
+import dev.flotilla.testkit.TestClient;
+import dev.flotilla.wire.DeadlineLimits;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a client sees of engines that fail: nothing, where another one can do it. */
+class BadEngineTest {
+  private static final String CHATS = "/v1/chat/completions";
+
+  private final ScriptedEngine a = ScriptedEngine.start().model("own-name");
+  private final ScriptedEngine b = ScriptedEngine.start().model("own-name");
+  private final ScriptedEngine c = ScriptedEngine.start().model("own-name");
+
+  @AfterEach
+  void stop() {
+    a.close();
+    b.close();
+    c.close();
+  }
+
+  static List<Script> failures() {
+    return List.of(
+        Script.dropBeforeFirstByte(),
+        Script.closeBeforeFirstByte(),
+        Script.garbage(),
+        Script.neverEndingHead(),
+        Script.contentLengthTooLong(),
+        Script.notFound(),
+        Script.modelNotFound("own-name"),
+        Script.error(401, "authentication_error", "Invalid API Key"),
+        Script.error(429, "rate_limit_error", "too many"),
+        Script.serverError(),
+        Script.loading(),
+        Script.html(502),
+        Script.html(200));
+  }
+
+  @ParameterizedTest
+  @MethodSource("failures")
+  void anEngineThatFailsBeforeTheFirstByteIsReplacedUnseen(Script failure) {
+    a.alwaysChat(failure);
+    b.alwaysChat(Script.answer("from b"));
+    try (TestHub hub = TestHub.over(a, b)) {
+      for (Supplier<TestClient.Reply> ask :
+          List.<Supplier<TestClient.Reply>>of(
+              () -> hub.chat("x"), () -> hub.stream("x"), () -> hub.chat("y"))) {
+        TestClient.Reply reply = ask.get();
+        assertThat(reply.status()).isEqualTo(200);
+        assertThat(reply.body()).contains("from b");
+        assertThat(reply.header("x-flotilla-worker")).isEqualTo("b");
+      }
+      assertThat(a.chats()).as("it is set aside after the first").hasSize(1);
+      assertThat(load(hub, "a").setAsideMillis()).isPositive();
+      assertThat(load(hub, "a").failed()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void anEngineThatIsDownIsReplacedUnseen() {
+    a.die();
+    try (TestHub hub = TestHub.over(a, b)) {
+      for (int i = 0; i < 4; i++) {
+        assertThat(hub.chat("x").status()).isEqualTo(200);
+      }
+      assertThat(b.chats()).hasSize(4);
+      assertThat(load(hub, "a").failed()).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"drop", "close", "half", "utf8", "garbage", "error", "no-done", "no-reason"})
+  void aStreamThatFailsLaterEndsWithOneErrorEventAndNothingThatLooksWhole(String how) {
+    a.alwaysChat(
+        switch (how) {
+          case "drop" -> Script.answer("one", "two").dropAfter(1);
+          case "close" -> Script.answer("one", "two").closeAfter(1);
+          case "half" -> Script.answer("one", "two").halfEventAfter(1);
+          case "utf8" -> Script.answer("one", "two").invalidUtf8After(1);
+          case "garbage" -> Script.answer("one", "two").garbageAfter(1);
+          case "error" -> Script.answer("one", "two").errorAfter(1);
+          case "no-done" -> Script.answer("one", "two").withoutDone();
+          default -> Script.answer("one", "two").withoutFinishReason();
+        });
+    try (TestHub hub = TestHub.over(a);
+        TestClient client = hub.client()) {
+      client.post(CHATS, TestHub.chat("x", ",\"stream\":true"));
+
+      String all = client.untilClosed();
+
+      assertThat(all).contains("one").doesNotContain("[DONE]").doesNotEndWith("0\r\n\r\n");
+      assertThat(all)
+          .containsOnlyOnce("data: {\"error\":{\"message\":\"the answer is incomplete: a ")
+          .contains("\"type\":\"server_error\"", "\"code\":\"stream_cut\"");
+      if (!how.equals("no-done")) {
+        assertThat(all).doesNotContain("\"finish_reason\":\"stop\"");
+      }
+      assertThat(hub.usage(1).outcome()).isEqualTo("cut");
+      await().until(() -> load(hub, "a").failed() == 1);
+      assertThat(hub.events).hasSize(1);
+    }
+  }
+
+  @Test
+  void anEngineThatDiesAfterDoneHasAnsweredWhole() {
+    a.alwaysChat(Script.answer("one").dropAfterDone());
+    try (TestHub hub = TestHub.over(a)) {
+      assertThat(hub.stream("x").body()).contains("one").endsWith("data: [DONE]\n\n");
+      assertThat(hub.stream("x").body()).endsWith("data: [DONE]\n\n");
+      assertThat(load(hub, "a").failed()).isZero();
+      assertThat(hub.usage(2).outcome()).isEqualTo("ok");
+    }
+  }
+
+  @Test
+  void aLineOf100MegabytesIsRefusedAtItsLimit() {
+    a.alwaysChat(Script.hugeLine(100 << 20));
+    try (TestHub hub = TestHub.over(a)) {
+      TestClient.Reply reply = hub.stream("x");
+
+      assertThat(reply.status()).isEqualTo(502);
+      assertThat(reply.body()).contains("longer than 1048576 bytes");
+    }
+  }
+
+  @Test
+  void anEngineThatDripsByteByByteIsServedWhole() {
+    a.alwaysChat(Script.answer("one", "two").dripped());
+    try (TestHub hub = TestHub.over(a)) {
+      assertThat(hub.stream("x").body()).contains("one", "two").endsWith("data: [DONE]\n\n");
+      assertThat(hub.chat("x").body()).contains("onetwo");
+    }
+  }
+
+  @Test
+  void anEngineOfHttp10IsServedWhole() {
+    a.alwaysChat(Script.answer("one", "two").http10());
+    try (TestHub hub = TestHub.over(a)) {
+      assertThat(hub.stream("x").body()).contains("one", "two").endsWith("data: [DONE]\n\n");
+      assertThat(hub.chat("x").body()).contains("onetwo");
+    }
+  }
+
+  @Test
+  void aStreamThatStallsIsCutAtTheLimitBetweenEvents() {
+    Setup setup = new Setup();
+    Duration minute = Duration.ofMinutes(1);
+    setup.gateway =
+        GatewayLimits.DEFAULTS.withStream(
+            new DeadlineLimits(minute, Duration.ofMillis(200), minute));
+    Gate gate = Gate.closed();
+    a.alwaysChat(Script.answer("one", "two").stallAfter(1, gate));
+    try (TestHub hub = TestHub.over(setup, a);
+        TestClient client = hub.client()) {
+      client.post(CHATS, TestHub.chat("x", ",\"stream\":true"));
+
+      assertThat(client.untilClosed())
+          .contains("one", "no further chunk of the reply came within 200 ms")
+          .doesNotContain("[DONE]");
+    }
+  }
+
+  @Test
+  void anEngineThatSaysNothingIsReplacedAtTheLimitForTheFirstByte() {
+    Setup setup = new Setup();
+    Duration minute = Duration.ofMinutes(1);
+    setup.gateway =
+        GatewayLimits.DEFAULTS.withStream(
+            new DeadlineLimits(Duration.ofMillis(200), minute, minute));
+    Gate gate = Gate.closed();
+    a.alwaysChat(Script.answer("late").stallBeforeFirstByte(gate));
+    b.alwaysChat(Script.answer("from b"));
+    try (TestHub hub = TestHub.over(setup, a, b)) {
+      TestClient.Reply reply = hub.stream("x");
+
+      assertThat(reply.body()).contains("from b");
+      assertThat(reply.header("x-flotilla-attempts")).isEqualTo("2");
+    }
+  }
+
+  @Test
+  void aRequestThatKillsItsWorkerIsGivenToOneOtherAtMost() {
+    for (ScriptedEngine each : List.of(a, b, c)) {
+      each.alwaysChat(Script.dropBeforeFirstByte());
+    }
+    try (TestHub hub = TestHub.over(a, b, c)) {
+      TestClient.Reply reply = hub.chat("poison");
+
+      assertThat(reply.status()).isEqualTo(502);
+      assertThat(reply.body()).contains("on 2 workers", "may be the cause");
+      assertThat(a.chats().size() + b.chats().size() + c.chats().size()).isEqualTo(2);
+      assertThat(hub.usage(1).attempts()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void attemptsAreBounded() {
+    ScriptedEngine d = ScriptedEngine.start();
+    for (ScriptedEngine each : List.of(a, b, c, d)) {
+      each.alwaysChat(Script.loading());
+    }
+    try (d;
+        TestHub hub = TestHub.over(a, b, c, d)) {
+      TestClient.Reply reply = hub.chat("x");
+
+      assertThat(reply.status()).isEqualTo(503);
+      assertThat(reply.header("retry-after")).isNotEmpty();
+      assertThat(reply.header("x-flotilla-attempts")).isEqualTo("3");
+      assertThat(reply.body()).contains("on 3 workers", "Loading model");
+    }
+  }
+
+  @Test
+  void aRequestThatEveryWorkerAnswersWith500SetsNobodyAside() {
+    a.alwaysChat(Script.serverError());
+    b.alwaysChat(Script.serverError());
+    try (TestHub hub = TestHub.over(a, b)) {
+      assertThat(hub.chat("x").status()).isEqualTo(502);
+      assertThat(load(hub, "a").setAsideMillis()).isZero();
+      assertThat(load(hub, "b").setAsideMillis()).isZero();
+    }
+  }
+
+  @Test
+  void aPooledConnectionThatDiedWhileIdleCostsNoAttempt() {
+    try (TestHub hub = TestHub.over(a)) {
+      assertThat(hub.chat("x").status()).isEqualTo(200);
+      a.die();
+      a.revive();
+
+      TestClient.Reply reply = hub.chat("x");
+
+      assertThat(reply.status()).isEqualTo(200);
+      assertThat(reply.header("x-flotilla-attempts")).isEqualTo("1");
+      assertThat(load(hub, "a").failed()).isZero();
+    }
+  }
+
+  @Test
+  void anEngineWithoutARouteIsNotSetAsideForIt() {
+    a.always(CHATS, Script.error(501, "not_supported_error", "not here"));
+    try (TestHub hub = TestHub.over(a)) {
+      TestClient.Reply reply = hub.chat("x");
+
+      assertThat(reply.status()).isEqualTo(400);
+      assertThat(reply.body()).contains("not here");
+      assertThat(load(hub, "a").setAsideMillis()).isZero();
+    }
+  }
+
+  private static TargetLoad load(TestHub hub, String name) {
+    return hub.dispatcher.loads().stream().filter(e -> e.target().equals(name)).findFirst().get();
+  }
+}
