@@ -176,7 +176,8 @@ public final class Answer implements Script {
             said.size(),
             withFinishReason ? said.size() < pieces.size() ? "length" : "stop" : null);
     if (request.path("stream").asBoolean(false)) {
-      boolean usage = request.path("stream_options").path("include_usage").asBoolean(false);
+      boolean usage =
+          replies.chat() && request.path("stream_options").path("include_usage").asBoolean(false);
       stream(exchange, replies, said, usage);
     } else {
       whole(exchange, replies, said);

@@ -60,6 +60,11 @@ public final class Exchange {
     raw(text.getBytes(UTF_8));
   }
 
+  /** From now on a client that goes away has had its reply, or is about to. */
+  public void lastBytes() {
+    request.lastBytes();
+  }
+
   /** Answers with a whole body and its length. */
   public void reply(int status, String contentType, byte[] body) throws IOException {
     byte[] head =

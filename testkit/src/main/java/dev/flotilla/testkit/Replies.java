@@ -25,10 +25,15 @@ record Replies(
         : completionChunk(text, null, "");
   }
 
-  /** The last chunk with a choice; llama-server's timings ride on the last chunk of all. */
+  /**
+   * The last chunk with a choice. llama-server's timings ride on the last chunk of all; that of a
+   * completion tells the usage, asked or not.
+   */
   String finishChunk(boolean last) {
     String timings = last ? ",\"timings\":" + timings() : "";
-    return chat ? chunk("{}", finishReason, timings) : completionChunk("", finishReason, timings);
+    return chat
+        ? chunk("{}", finishReason, timings)
+        : completionChunk("", finishReason, ",\"usage\":" + usage() + timings);
   }
 
   String usageChunk() {

@@ -27,6 +27,14 @@ public interface Script {
     return new Answer(Collections.nCopies(count, "word "));
   }
 
+  /** What a real llama-server said, byte for byte. */
+  static Script recorded(RecordedReply reply) {
+    return exchange -> {
+      exchange.lastBytes();
+      exchange.raw(reply.bytes());
+    };
+  }
+
   /** Any status with any JSON. */
   static Script json(int status, String json) {
     return exchange -> exchange.json(status, json);
@@ -143,10 +151,10 @@ public interface Script {
   static Script contextOverflow(int promptTokens, int contextTokens) {
     return json(
         400,
-        ("{\"error\":{\"code\":400,\"message\":\"the request exceeds the available context size,"
-                + " try increasing it\",\"type\":\"exceed_context_size_error\","
+        ("{\"error\":{\"code\":400,\"message\":\"request (%d tokens) exceeds the available context size"
+                + " (%d tokens), try increasing it\",\"type\":\"exceed_context_size_error\","
                 + "\"n_prompt_tokens\":%d,\"n_ctx\":%d}}")
-            .formatted(promptTokens, contextTokens));
+            .formatted(promptTokens, contextTokens, promptTokens, contextTokens));
   }
 
   /** vLLM's refusal of a prompt that is too long. */

@@ -9,7 +9,6 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
 
 /**
  * Reads what the relay must know of each chunk of a streamed reply, or of a whole reply.
@@ -249,9 +248,9 @@ public final class ChunkScan {
     }
     try {
       if (counts) {
-        usage = readUsage(valueStart, at - valueStart);
+        usage = TokenUsage.read(bytes, valueStart, at - valueStart);
       } else if (times) {
-        timings = readTimings(valueStart, at - valueStart);
+        timings = EngineTimings.read(bytes, valueStart, at - valueStart);
       } else if (fails) {
         error = EngineError.of(Json.MAPPER.readTree(bytes, valueStart, at - valueStart));
       }
@@ -379,65 +378,5 @@ public final class ChunkScan {
     } catch (JacksonException _) {
       keyEnd = keyStart;
     }
-  }
-
-  private TokenUsage readUsage(int start, int length) {
-    long[] tokens = {0, 0, -1};
-    try (JsonParser parser = Json.parser(bytes, start, length)) {
-      parser.nextToken();
-      while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-        String name = parser.currentName();
-        JsonToken value = parser.nextToken();
-        if (name.equals("prompt_tokens_details") && value == JsonToken.START_OBJECT) {
-          while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-            boolean cached = parser.currentName().equals("cached_tokens");
-            parser.nextToken();
-            tokens[2] = cached ? (long) number(parser, -1) : tokens[2];
-          }
-        } else if (name.equals("prompt_tokens")) {
-          tokens[0] = (long) number(parser, 0);
-        } else if (name.equals("completion_tokens")) {
-          tokens[1] = (long) number(parser, 0);
-        } else {
-          parser.skipChildren();
-        }
-      }
-    }
-    return new TokenUsage(tokens[0], tokens[1], tokens[2]);
-  }
-
-  private EngineTimings readTimings(int start, int length) {
-    double[] numbers = new double[5];
-    try (JsonParser parser = Json.parser(bytes, start, length)) {
-      parser.nextToken();
-      while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-        int index =
-            switch (parser.currentName()) {
-              case "prompt_n" -> 0;
-              case "prompt_ms" -> 1;
-              case "predicted_n" -> 2;
-              case "predicted_ms" -> 3;
-              case "cache_n" -> 4;
-              default -> -1;
-            };
-        parser.nextToken();
-        double number = number(parser, 0);
-        if (index >= 0) {
-          numbers[index] = number;
-        }
-      }
-    }
-    return new EngineTimings(
-        (long) numbers[0], numbers[1], (long) numbers[2], numbers[3], (long) numbers[4]);
-  }
-
-  /** The number at the parser; the default, and past the value, where it is none or negative. */
-  private static double number(JsonParser parser, double otherwise) {
-    if (parser.currentToken() == null || !parser.currentToken().isNumeric()) {
-      parser.skipChildren();
-      return otherwise;
-    }
-    double number = parser.getDoubleValue();
-    return number >= 0 ? number : otherwise;
   }
 }

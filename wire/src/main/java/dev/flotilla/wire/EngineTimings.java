@@ -1,5 +1,9 @@
 package dev.flotilla.wire;
 
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+
 /**
  * llama-server's {@code timings}: what the engine itself measured of one reply. A number that is
  * absent is 0.
@@ -15,4 +19,36 @@ public record EngineTimings(
     double promptMillis,
     long predictedTokens,
     double predictedMillis,
-    long cachedTokens) {}
+    long cachedTokens) {
+
+  /** Reads the object's own bytes. */
+  static EngineTimings read(byte[] json, int start, int length) throws JacksonException {
+    double promptTokens = 0;
+    double promptMillis = 0;
+    double predictedTokens = 0;
+    double predictedMillis = 0;
+    double cachedTokens = 0;
+    try (JsonParser parser = Json.parser(json, start, length)) {
+      parser.nextToken();
+      while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+        String name = parser.currentName();
+        parser.nextToken();
+        double number = Json.number(parser, 0);
+        switch (name) {
+          case "prompt_n" -> promptTokens = number;
+          case "prompt_ms" -> promptMillis = number;
+          case "predicted_n" -> predictedTokens = number;
+          case "predicted_ms" -> predictedMillis = number;
+          case "cache_n" -> cachedTokens = number;
+          default -> {}
+        }
+      }
+    }
+    return new EngineTimings(
+        (long) promptTokens,
+        promptMillis,
+        (long) predictedTokens,
+        predictedMillis,
+        (long) cachedTokens);
+  }
+}

@@ -31,7 +31,10 @@ public final class Http1 implements AutoCloseable {
   private final String host;
   private final Http1Limits limits;
   private final ReplyInput input;
+
+  /** The reply of the last exchange; null where that failed, or there was none. */
   private @Nullable HttpReply last;
+
   private int exchanges;
 
   /**
@@ -56,10 +59,11 @@ public final class Http1 implements AutoCloseable {
    * @throws IllegalStateException if the reply before this one does not allow another exchange
    */
   public HttpReply exchange(HttpCall call) throws IOException {
-    if (last != null && !last.reusable()) {
+    if (exchanges > 0 && (last == null || !last.reusable())) {
       throw new IllegalStateException("the connection can't carry another exchange");
     }
     exchanges++;
+    last = null;
     input.expectReply();
     send(call);
     for (int interim = 0; ; interim++) {

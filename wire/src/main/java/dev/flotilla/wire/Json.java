@@ -1,5 +1,6 @@
 package dev.flotilla.wire;
 
+import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadConstraints;
@@ -35,5 +36,15 @@ final class Json {
 
   static JsonParser parser(byte[] bytes, int start, int length) {
     return FACTORY.createParser(ObjectReadContext.empty(), bytes, start, length);
+  }
+
+  /** The number at the parser; the default, and past the value, where it is none or negative. */
+  static double number(JsonParser parser, double otherwise) throws JacksonException {
+    if (parser.currentToken() == null || !parser.currentToken().isNumeric()) {
+      parser.skipChildren();
+      return otherwise;
+    }
+    double number = parser.getDoubleValue();
+    return number >= 0 ? number : otherwise;
   }
 }

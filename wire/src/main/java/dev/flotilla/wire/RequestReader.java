@@ -3,7 +3,6 @@ package dev.flotilla.wire;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.flotilla.wire.RequestScan.Endpoint;
-import dev.flotilla.wire.RequestScan.Fields;
 import dev.flotilla.wire.RequestScan.Refused;
 import dev.flotilla.wire.RequestScan.Scanned;
 import java.util.HashSet;
@@ -24,7 +23,7 @@ final class RequestReader {
 
   private final Endpoint endpoint;
   private final byte[] body;
-  private final Fields fields = new Fields();
+  private final RequestFields fields = new RequestFields();
   private final Set<String> seen = new HashSet<>();
 
   RequestReader(Endpoint endpoint, byte[] body) {
@@ -55,7 +54,7 @@ final class RequestReader {
     }
   }
 
-  private Fields fields() throws BadRequest {
+  private RequestFields fields() throws BadRequest {
     int first = 0;
     while (first < body.length
         && (body[first] == ' '

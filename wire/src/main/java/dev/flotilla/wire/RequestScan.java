@@ -1,7 +1,6 @@
 package dev.flotilla.wire;
 
 import java.util.OptionalLong;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What the gateway must know of a request's body, or why the body is refused.
@@ -54,9 +53,9 @@ public sealed interface RequestScan {
   /** A body that may be passed on. */
   final class Scanned implements RequestScan {
     private final byte[] body;
-    private final Fields fields;
+    private final RequestFields fields;
 
-    Scanned(byte[] body, Fields fields) {
+    Scanned(byte[] body, RequestFields fields) {
       this.body = body;
       this.fields = fields;
     }
@@ -131,24 +130,5 @@ public sealed interface RequestScan {
           ? Splice.apply(body, usage, name)
           : Splice.apply(body, name, usage);
     }
-  }
-
-  /** What the reader found, while it finds it. Not for use outside of this package. */
-  final class Fields {
-    String model = "";
-    int modelStart;
-    int modelEnd;
-    boolean stream;
-    boolean includeUsage;
-    @Nullable Splice usageSplice;
-    int n = 1;
-    long maxTokens = -1;
-    long maxCompletionTokens = -1;
-    int messages;
-    boolean tools;
-    int contentBytes;
-    int toolsBytes;
-
-    Fields() {}
   }
 }
