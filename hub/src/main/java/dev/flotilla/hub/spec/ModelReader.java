@@ -160,9 +160,8 @@ final class ModelReader {
     List<String> gpu = words(section, "gpu", item -> item.word(GPUS, List.of()));
     List<String> node = words(section, "node", ModelReader::node);
     section.end(List.of());
-    if (os.isEmpty() && arch.isEmpty() && gpu.isEmpty() && node.isEmpty()) {
+    if (section.isEmpty()) {
       section.problem("`when` says nothing; leave it out where the recipe holds everywhere");
-      return Optional.empty();
     }
     return Optional.of(new When(os, arch, gpu, node));
   }

@@ -56,8 +56,8 @@ final class Section {
     return node.getStartMark().map(mark -> mark.getLine() + 1).orElse(1);
   }
 
-  String path() {
-    return path;
+  boolean isEmpty() {
+    return entries.isEmpty();
   }
 
   void problem(String message) {
@@ -94,7 +94,7 @@ final class Section {
   }
 
   private Value value(String key, Node value) {
-    String shown = key.matches("[A-Za-z0-9._:/@-]{1,64}") ? key : Problems.shown(key);
+    String shown = key.matches("[A-Za-z0-9-][A-Za-z0-9._:/@-]{0,63}") ? key : Problems.shown(key);
     return new Value(value, path.isEmpty() ? shown : path + "." + shown, problems);
   }
 

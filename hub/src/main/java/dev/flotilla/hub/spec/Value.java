@@ -52,11 +52,16 @@ record Value(Node node, String path, Problems problems) {
       problem("it has %d characters; at most %d are allowed".formatted(text.length(), charsMax));
       return Optional.empty();
     }
-    if (text.chars().anyMatch(Character::isISOControl)) {
-      problem("it holds a control character or more than one line");
+    if (text.codePoints().anyMatch(Value::unprintable)) {
+      problem("it holds a control character, half a character or more than one line");
       return Optional.empty();
     }
     return raw;
+  }
+
+  private static boolean unprintable(int codePoint) {
+    return Character.isISOControl(codePoint)
+        || (Character.isBmpCodePoint(codePoint) && Character.isSurrogate((char) codePoint));
   }
 
   OptionalInt number(int least, int most) {

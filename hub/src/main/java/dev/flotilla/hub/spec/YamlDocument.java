@@ -2,15 +2,19 @@ package dev.flotilla.hub.spec;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Compose;
 import org.snakeyaml.engine.v2.api.lowlevel.Parse;
+import org.snakeyaml.engine.v2.events.CollectionStartEvent;
 import org.snakeyaml.engine.v2.events.Event;
 import org.snakeyaml.engine.v2.events.NodeEvent;
+import org.snakeyaml.engine.v2.events.ScalarEvent;
 import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.ReaderException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+import org.snakeyaml.engine.v2.exceptions.YamlVersionException;
 import org.snakeyaml.engine.v2.nodes.Node;
 
 /**
@@ -40,6 +44,12 @@ final class YamlDocument {
       problems.add(Optional.empty(), "", "the file is larger than 1 MiB, which is the limit");
       return Optional.empty();
     }
+    int alone = loneSurrogate(yaml);
+    if (alone >= 0) {
+      // The library loses its place at half a character; what was UTF-8 never has one.
+      unreadable(yaml, alone, yaml.charAt(alone), problems);
+      return Optional.empty();
+    }
     LoadSettings settings = LoadSettings.builder().setCodePointLimit(BYTES_MAX + 1).build();
     try {
       if (!withinLimits(new Parse(settings).parseString(yaml), problems)) {
@@ -54,14 +64,39 @@ final class YamlDocument {
     } catch (MarkedYamlEngineException e) {
       problems.add(e.getProblemMark().or(e::getContextMark), "", "this is not YAML: " + reason(e));
     } catch (ReaderException e) {
+      unreadable(yaml, e.getPosition(), e.getCodePoint(), problems);
+    } catch (YamlVersionException e) {
       problems.add(
-          Optional.of(markAt(yaml, e.getPosition())),
+          Optional.empty(), "", "the file asks for another version of YAML; 1.2 is read here");
+    } catch (IllegalArgumentException e) {
+      // What the library throws at an escape beyond the last character of Unicode.
+      problems.add(
+          Optional.of(markAt(yaml, Math.max(0, yaml.indexOf("\\U")))),
           "",
-          "the character U+%04X may not stand in YAML".formatted(e.getCodePoint()));
+          "this is not YAML: an escape (`\\U…`) names no character");
     } catch (YamlEngineException e) {
       problems.add(Optional.empty(), "", "this is not YAML: " + oneLine(e.getMessage()));
     }
     return Optional.empty();
+  }
+
+  private static void unreadable(String yaml, int at, int codePoint, Problems problems) {
+    problems.add(
+        Optional.of(markAt(yaml, at)),
+        "",
+        "the character U+%04X may not stand in YAML".formatted(codePoint));
+  }
+
+  private static int loneSurrogate(String yaml) {
+    for (int i = 0; i < yaml.length(); i++) {
+      if (Character.isSurrogate(yaml.charAt(i))) {
+        if (Character.charCount(yaml.codePointAt(i)) == 1) {
+          return i;
+        }
+        i++;
+      }
+    }
+    return -1;
   }
 
   private static boolean withinLimits(Iterable<Event> events, Problems problems) {
@@ -76,6 +111,9 @@ final class YamlDocument {
         case DocumentStart -> documents++;
         case Alias -> refusal = "an alias (`*…`) is not read here: write the value out";
         default -> {}
+      }
+      if (tagged(event)) {
+        refusal = "a tag (`!…`) is not read here: write the plain value";
       }
       if (event instanceof NodeEvent node) {
         nodes++;
@@ -98,6 +136,14 @@ final class YamlDocument {
     return true;
   }
 
+  private static boolean tagged(Event event) {
+    return switch (event) {
+      case ScalarEvent scalar -> scalar.getTag().isPresent();
+      case CollectionStartEvent collection -> collection.getTag().isPresent();
+      default -> false;
+    };
+  }
+
   private static String reason(MarkedYamlEngineException e) {
     String problem = oneLine(e.getProblem());
     if (problem.contains("TAB")) {
@@ -107,7 +153,7 @@ final class YamlDocument {
     return context.isEmpty() ? problem : problem + " (" + context + ")";
   }
 
-  private static String oneLine(@org.jspecify.annotations.Nullable String text) {
+  private static String oneLine(@Nullable String text) {
     return text == null ? "" : text.lines().findFirst().orElse("").strip();
   }
 

@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.statement.StatementExceptions;
 import org.sqlite.SQLiteConfig;
 import org.sqlite.SQLiteConfig.JournalMode;
 import org.sqlite.SQLiteConfig.SynchronousMode;
@@ -25,8 +26,8 @@ final class Database {
 
   Database(Path file, StoreLimits limits) {
     this.file = file;
-    this.writing = Jdbi.create(() -> connect(writerConfig(limits)));
-    this.reading = Jdbi.create(() -> connect(readerConfig(limits)));
+    this.writing = jdbi(writerConfig(limits));
+    this.reading = jdbi(readerConfig(limits));
   }
 
   Path file() {
@@ -39,6 +40,14 @@ final class Database {
 
   Handle openReader() {
     return reading.open();
+  }
+
+  private Jdbi jdbi(SQLiteConfig config) {
+    Jdbi jdbi = Jdbi.create(() -> connect(config));
+    // Messages of exceptions get into the log: the statement helps there, its values do not belong.
+    jdbi.getConfig(StatementExceptions.class)
+        .setMessageRendering(StatementExceptions.MessageRendering.SHORT_STATEMENT);
+    return jdbi;
   }
 
   private Connection connect(SQLiteConfig config) throws SQLException {

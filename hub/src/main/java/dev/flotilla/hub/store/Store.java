@@ -119,6 +119,11 @@ public final class Store implements Journal, AutoCloseable {
     return writer.journalWaiting();
   }
 
+  /** Acknowledged writes that wait for the writer. */
+  public int writesWaiting() {
+    return writer.writesWaiting();
+  }
+
   /** Transactions since the start: fewer than writes, because writes share them. */
   public long commits() {
     return writer.commits();

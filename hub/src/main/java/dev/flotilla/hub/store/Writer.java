@@ -237,6 +237,15 @@ final class Writer implements AutoCloseable {
     }
   }
 
+  int writesWaiting() {
+    lock.lock();
+    try {
+      return writes.size();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   long commits() {
     return commits.get();
   }
@@ -381,7 +390,9 @@ final class Writer implements AutoCloseable {
       LOG.log(Level.ERROR, "The store could not write " + request.what, e);
       request.own = fault;
       request.cause = e;
+      // Rolled back, the savepoint is gone for JDBI, and ends for SQLite with the transaction.
       open.rollbackToSavepoint("one");
+      return;
     }
     open.releaseSavepoint("one");
   }
@@ -407,6 +418,7 @@ final class Writer implements AutoCloseable {
         lock.unlock();
       }
       open.rollbackToSavepoint("journal");
+      return;
     }
     open.releaseSavepoint("journal");
   }
