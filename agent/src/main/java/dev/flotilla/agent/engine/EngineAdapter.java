@@ -1,15 +1,45 @@
 package dev.flotilla.agent.engine;
 
+import dev.flotilla.wire.NodeFacts.EngineFacts;
 import dev.flotilla.wire.WorkerSpec;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Knows one kind of engine: its command line, how it says that it is ready, and what it needs. */
 public interface EngineAdapter {
 
   /** The engine's word in a recipe, such as {@code llama-server}. */
   String engine();
+
+  /**
+   * What the recipe's arguments say against the promise, one sentence that names both; empty where
+   * they agree. Pure.
+   */
+  Optional<String> contradiction(WorkerSpec spec);
+
+  /** The program on this machine, without installing anything; empty where there is none. */
+  Optional<EngineFacts> found();
+
+  /**
+   * Makes sure that the engine is there and takes the recipe's arguments; installs it where it is
+   * missing and the policy allows that. Blocks; may take minutes.
+   *
+   * @throws EngineUnavailable where it can't be had
+   */
+  void prepare(WorkerSpec spec, ProgressListener progress)
+      throws EngineUnavailable, InterruptedException;
+
+  /**
+   * Bytes of text that the longest token of the model stands for, 0 where unknown.
+   *
+   * @throws ModelRefused where the file is not a model
+   */
+  int longestTokenBytes(Path model) throws ModelRefused;
+
+  /** Whether the engine's process inherits this variable of the agent's environment. */
+  boolean inherits(String variable);
 
   /**
    * Memory that a worker will take, from the model file's header, before anything is started.
@@ -19,7 +49,7 @@ public interface EngineAdapter {
   MemoryNeed memoryNeed(WorkerSpec spec, Path model) throws ModelRefused;
 
   /**
-   * The exact process to start.
+   * The exact process to start; {@link #prepare} has returned for this spec before.
    *
    * @param port loopback port that the engine is to listen on
    * @param threads processor threads that the worker gets

@@ -1,0 +1,351 @@
+package dev.flotilla.agent.engine;
+
+import dev.flotilla.agent.engine.LlamaServerInstallation.Binary;
+import dev.flotilla.gguf.GgufHeader;
+import dev.flotilla.gguf.GgufRefused;
+import dev.flotilla.gguf.MemoryArithmetic;
+import dev.flotilla.gguf.MemoryArithmetic.CacheLayout;
+import dev.flotilla.gguf.TensorType;
+import dev.flotilla.wire.LlamaServerFlags;
+import dev.flotilla.wire.NodeFacts.EngineFacts;
+import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.WorkerSpec.Reasoning;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * llama.cpp's llama-server: from a promise and a recipe to its command line.
+ *
+ * <p>The promise owns what it speaks of: context for each slot ({@code -c} is the sum over the
+ * slots, which share nothing), reasoning format, tools by the model's own template. Everything else
+ * is the recipe's. What an older program does not know is left out where the promise holds without
+ * it. A launch is known by its key (in the environment) and, where the program can, by a tag made
+ * from the key: {@link LaunchProbe}.
+ *
+ * <p>Safe for many threads.
+ */
+public final class LlamaServerAdapter implements EngineAdapter {
+  static final String ENGINE = "llama-server";
+
+  /**
+   * MiB that an engine may keep of idle prompts outside its slots. llama-server's own default is 8
+   * GiB for each process.
+   */
+  static final int CACHE_RAM_MIB_DEFAULT = 256;
+
+  private static final int MICRO_BATCH_DEFAULT = 512;
+
+  private final LlamaServerInstallation installation;
+  private volatile @Nullable Prepared prepared;
+  private volatile @Nullable Read lastRead;
+
+  public LlamaServerAdapter(LlamaServerInstallation installation) {
+    this.installation = installation;
+  }
+
+  private record Prepared(Binary binary) {}
+
+  /** A header and the state of the file that it was read from. */
+  private record Read(Path model, long size, FileTime modified, GgufHeader header) {}
+
+  @Override
+  public String engine() {
+    return ENGINE;
+  }
+
+  @Override
+  public Optional<String> contradiction(WorkerSpec spec) {
+    for (Map.Entry<String, String> arg : spec.args().entrySet()) {
+      Optional<String> owner = LlamaServerFlags.owner(arg.getKey());
+      if (owner.isPresent()) {
+        return Optional.of(
+            "args: %s %s contradicts %s, which sets it%s; leave it out of args."
+                .formatted(
+                    arg.getKey(),
+                    arg.getValue(),
+                    owner.get(),
+                    promised(owner.get(), spec).map(value -> " (" + value + ")").orElse("")));
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static Optional<String> promised(String owner, WorkerSpec spec) {
+    return switch (owner) {
+      case "promise.context" -> Optional.of("%d tokens a request".formatted(spec.contextTokens()));
+      case "promise.reasoning" -> Optional.of(spec.reasoning().word());
+      case "promise.tools" -> Optional.of(String.valueOf(spec.tools()));
+      case "slots" -> Optional.of(String.valueOf(spec.slots()));
+      case "embeddings" -> Optional.of(String.valueOf(spec.embeddings()));
+      case "the model's name" -> Optional.of(spec.model());
+      default -> Optional.empty();
+    };
+  }
+
+  @Override
+  public Optional<EngineFacts> found() {
+    try {
+      return installation
+          .found()
+          .map(binary -> new EngineFacts(ENGINE, binary.path(), binary.version()));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public void prepare(WorkerSpec spec, ProgressListener progress)
+      throws EngineUnavailable, InterruptedException {
+    Binary binary = installation.ensure(progress);
+    for (String arg : spec.args().keySet()) {
+      if (flag(arg, binary).isEmpty()) {
+        throw new EngineUnavailable(
+            "args: %s is no option of %s (version %s)."
+                .formatted(arg, binary.path(), binary.version()));
+      }
+    }
+    prepared = new Prepared(binary);
+  }
+
+  @Override
+  public boolean inherits(String variable) {
+    // llama-server takes every option from LLAMA_ARG_… too, and a key from LLAMA_API_KEY.
+    return !variable.startsWith("LLAMA_")
+        && !variable.startsWith("FLOTILLA_")
+        && !variable.equals("HF_TOKEN")
+        && !variable.equals("XDG_CONFIG_HOME");
+  }
+
+  @Override
+  public int longestTokenBytes(Path model) throws ModelRefused {
+    return header(model).longestTokenBytes();
+  }
+
+  @Override
+  public MemoryNeed memoryNeed(WorkerSpec spec, Path model) throws ModelRefused {
+    GgufHeader header = header(model);
+    long trained = header.contextLength().orElse(Long.MAX_VALUE);
+    if (spec.contextTokens() > trained) {
+      throw new ModelRefused(
+          "%s was made for a context of %,d tokens, and promise.context is %,d; promise at most that."
+              .formatted(model, trained, spec.contextTokens()));
+    }
+    try {
+      CacheLayout layout = layout(spec);
+      long weights = MemoryArithmetic.weightBytes(header);
+      for (String extra : List.of("mmproj", "mm", "model-draft", "md", "lora")) {
+        weights += fileBytes(spec.args().get(extra));
+      }
+      return new MemoryNeed(
+          weights, MemoryArithmetic.cacheBytes(header, layout), working(header, spec, layout));
+    } catch (GgufRefused e) {
+      throw new ModelRefused(String.valueOf(e.getMessage()));
+    } catch (NumberFormatException e) {
+      throw new ModelRefused("args: a number is expected: " + e.getMessage());
+    }
+  }
+
+  private static long fileBytes(@Nullable String file) {
+    try {
+      return file == null ? 0 : Files.size(Path.of(file));
+    } catch (IOException | java.nio.file.InvalidPathException e) {
+      return 0; // the engine says better what is wrong with it
+    }
+  }
+
+  private static CacheLayout layout(WorkerSpec spec) throws ModelRefused {
+    return new CacheLayout(
+        spec.contextTokens(),
+        spec.slots(),
+        false,
+        cacheType(spec, "cache-type-k", "ctk"),
+        cacheType(spec, "cache-type-v", "ctv"),
+        microBatch(spec),
+        spec.args().containsKey("swa-full"));
+  }
+
+  private static TensorType cacheType(WorkerSpec spec, String name, String shortName)
+      throws ModelRefused {
+    String word = spec.args().getOrDefault(name, spec.args().getOrDefault(shortName, "f16"));
+    return TensorType.named(word.toUpperCase(Locale.ROOT))
+        .orElseThrow(() -> new ModelRefused("args: %s %s is no type".formatted(name, word)));
+  }
+
+  /**
+   * A text to embed must fit one computation, so an embedding worker's is as large as its context.
+   */
+  private static int microBatch(WorkerSpec spec) {
+    String given = spec.args().getOrDefault("ubatch-size", spec.args().get("ub"));
+    if (given != null) {
+      return Integer.parseInt(given.strip());
+    }
+    return spec.embeddings()
+        ? Math.max(MICRO_BATCH_DEFAULT, spec.contextTokens())
+        : MICRO_BATCH_DEFAULT;
+  }
+
+  /**
+   * What no header tells: compute buffers, for which one row of logits and some rows of the hidden
+   * state for every token of a batch is an upper bound in practice, the attention mask, the cache
+   * of idle prompts, and the program itself.
+   */
+  private static long working(GgufHeader header, WorkerSpec spec, CacheLayout layout) {
+    long program = 96L << 20;
+    String cacheRam = spec.args().getOrDefault("cache-ram", spec.args().get("cram"));
+    long idlePrompts =
+        cacheRam == null ? CACHE_RAM_MIB_DEFAULT : Math.max(0, Long.parseLong(cacheRam.strip()));
+    String architecture = header.architecture();
+    long vocabulary =
+        header
+            .metadata()
+            .count("tokenizer.ggml.tokens")
+            .orElse(header.metadata().integer(architecture + ".vocab_size").orElse(0));
+    long hidden = header.metadata().integer(architecture + ".embedding_length").orElse(0);
+    long batch = layout.batchTokens();
+    long compute = batch * (vocabulary + 16 * hidden) * Float.BYTES;
+    long mask = batch * layout.contextTokens() * layout.slots() * Float.BYTES;
+    return program + (idlePrompts << 20) + compute + mask;
+  }
+
+  @Override
+  public LaunchCommand command(WorkerSpec spec, Path model, int port, int threads, Launch launch) {
+    Prepared ready = prepared;
+    if (ready == null) {
+      throw new IllegalStateException("command before prepare");
+    }
+    Binary binary = ready.binary();
+    List<String> line = new ArrayList<>(binary.program());
+    add(line, "-m", model.toString());
+    add(line, "--host", "127.0.0.1", "--port", String.valueOf(port), "--alias", spec.model());
+    long context = Math.multiplyExact((long) spec.contextTokens(), spec.slots());
+    add(line, "-c", String.valueOf(context), "-np", String.valueOf(spec.slots()));
+    if (!spec.args().containsKey("threads") && !spec.args().containsKey("t")) {
+      add(line, "--threads", String.valueOf(threads));
+    }
+    if (spec.embeddings()) {
+      embeddings(line, spec);
+    } else {
+      add(line, "--jinja");
+      reasoning(line, spec.reasoning(), binary);
+    }
+    add(line, "--metrics");
+    if (!spec.args().containsKey("cache-ram") && !spec.args().containsKey("cram")) {
+      optional(line, binary, "--cache-ram", String.valueOf(CACHE_RAM_MIB_DEFAULT));
+    }
+    optional(line, binary, "--tags", LaunchProbe.tag(launch));
+    if (binary.takes("--no-webui")) {
+      add(line, "--no-webui");
+    } else {
+      optional(line, binary, "--no-ui");
+    }
+    optional(line, binary, "--log-colors", "off");
+    optional(line, binary, "--offline");
+    spec.args()
+        .forEach((name, value) -> recipe(line, flag(name, binary).orElse("--" + name), value));
+    return new LaunchCommand(
+        line,
+        Map.of(
+            "LLAMA_API_KEY", launch.apiKey(),
+            // Since August 2026 llama-server also reads options from a file below this folder.
+            "XDG_CONFIG_HOME", launch.runDirectory().resolve("config").toString(),
+            "FLOTILLA_PARENT", String.valueOf(ProcessHandle.current().pid())));
+  }
+
+  private static void embeddings(List<String> line, WorkerSpec spec) {
+    String batch = String.valueOf(microBatch(spec));
+    add(line, "--embeddings", "--pooling", "mean");
+    if (!spec.args().containsKey("batch-size") && !spec.args().containsKey("b")) {
+      add(line, "-b", batch);
+    }
+    if (!spec.args().containsKey("ubatch-size") && !spec.args().containsKey("ub")) {
+      add(line, "-ub", batch);
+    }
+  }
+
+  private static void reasoning(List<String> line, Reasoning reasoning, Binary binary) {
+    switch (reasoning) {
+      case INLINE -> add(line, "--reasoning-format", "none");
+      case REASONING_CONTENT -> add(line, "--reasoning-format", "deepseek");
+      case OFF -> {
+        if (binary.takes("--reasoning")) {
+          add(line, "--reasoning", "off");
+        } else {
+          add(line, "--reasoning-budget", "0");
+        }
+      }
+    }
+  }
+
+  /** {@code true} or nothing is a bare option, {@code false} is none. */
+  private static void recipe(List<String> line, String flag, String value) {
+    if (value.equals("false")) {
+      return;
+    }
+    line.add(flag);
+    if (!value.isEmpty() && !value.equals("true")) {
+      line.add(value);
+    }
+  }
+
+  private static void add(List<String> line, String... words) {
+    line.addAll(List.of(words));
+  }
+
+  private static void optional(List<String> line, Binary binary, String... words) {
+    if (binary.takes(words[0])) {
+      add(line, words);
+    }
+  }
+
+  /** The option as the program spells it, long or short. */
+  private static Optional<String> flag(String name, Binary binary) {
+    return List.of("--" + name, "-" + name).stream().filter(binary::takes).findFirst();
+  }
+
+  @Override
+  public Readiness probe(WorkerSpec spec, int port, Launch launch) {
+    Readiness readiness = LaunchProbe.probe(spec, port, launch);
+    Prepared ready = prepared;
+    // The packaged server was built without a number.
+    return readiness instanceof Readiness.Ready answer
+            && ready != null
+            && answer.engineBuild().startsWith("b0-")
+        ? new Readiness.Ready(ready.binary().version(), answer.contextTokens(), answer.slots())
+        : readiness;
+  }
+
+  @Override
+  public String explainExit(int exitCode, List<String> lastLogLines) {
+    return ExitReason.explain(exitCode, lastLogLines);
+  }
+
+  private GgufHeader header(Path model) throws ModelRefused {
+    try {
+      long size = Files.size(model);
+      FileTime modified = Files.getLastModifiedTime(model);
+      Read read = lastRead;
+      if (read != null
+          && read.model.equals(model)
+          && read.size == size
+          && read.modified.equals(modified)) {
+        return read.header;
+      }
+      GgufHeader header = GgufHeader.read(model);
+      lastRead = new Read(model, size, modified, header);
+      return header;
+    } catch (GgufRefused e) {
+      throw new ModelRefused(String.valueOf(e.getMessage()));
+    } catch (IOException e) {
+      throw new ModelRefused(model + ": the file can't be read or is gone: " + e.getMessage());
+    }
+  }
+}

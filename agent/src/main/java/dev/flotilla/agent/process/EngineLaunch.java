@@ -1,0 +1,250 @@
+package dev.flotilla.agent.process;
+
+import dev.flotilla.agent.engine.EngineAdapter;
+import dev.flotilla.agent.engine.EngineAdapter.Launch;
+import dev.flotilla.agent.engine.EngineAdapter.LaunchCommand;
+import dev.flotilla.agent.engine.EngineAdapter.MemoryNeed;
+import dev.flotilla.agent.engine.EngineAdapter.Readiness;
+import dev.flotilla.agent.process.WorkerLife.Outcome;
+import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.WorkerReport.Phase;
+import dev.flotilla.wire.WorkerSpec;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One launch of a worker: from the look at the memory to the end of its process. Whatever happens,
+ * an interrupt included, the process is gone, its claim on memory is given back and its record is
+ * removed when {@link #run} returns.
+ */
+final class EngineLaunch {
+  private static final int KEY_BYTES = 24;
+
+  private final WorkerLife life;
+  private final WorkerSpec spec;
+  private final Surroundings surroundings;
+  private final SupervisorLimits limits;
+  private final EngineAdapter adapter;
+  private final WorkerLog log;
+  private final Path model;
+  private final MemoryNeed need;
+  private final long generation;
+  private final String key;
+
+  EngineLaunch(
+      WorkerLife life,
+      Surroundings surroundings,
+      EngineAdapter adapter,
+      WorkerLog log,
+      Path model,
+      MemoryNeed need,
+      long generation) {
+    this.life = life;
+    this.spec = life.spec();
+    this.surroundings = surroundings;
+    this.limits = surroundings.limits();
+    this.adapter = adapter;
+    this.log = log;
+    this.model = model;
+    this.need = need;
+    this.generation = generation;
+    byte[] bytes = new byte[KEY_BYTES];
+    surroundings.random().nextBytes(bytes);
+    this.key = HexFormat.of().formatHex(bytes);
+  }
+
+  /** A process that was started. */
+  private record Running(
+      Process process, Thread pump, int port, Launch launch, long startedNanos) {}
+
+  Outcome run() throws InterruptedException {
+    Path folder;
+    try {
+      folder = surroundings.records().create(generation);
+    } catch (IOException e) {
+      return new Outcome.Refused("No folder for the launch can be made: " + e.getMessage());
+    }
+    try {
+      for (int tries = 1; ; tries++) {
+        Optional<Outcome> outcome = once(folder);
+        if (outcome.isPresent()) {
+          return outcome.get();
+        }
+        if (tries == limits.portTries()) {
+          return died(
+              "worker-not-ready",
+              "Other programs took each of the %d ports that were tried.".formatted(tries));
+        }
+      }
+    } finally {
+      surroundings.records().remove(folder);
+    }
+  }
+
+  /** One port's try; empty where another program took the port. */
+  private Optional<Outcome> once(Path folder) throws InterruptedException {
+    Running running;
+    try {
+      surroundings.startGate().lockInterruptibly();
+      try {
+        Optional<String> shortage =
+            MemoryClaims.shortage(
+                need,
+                surroundings.memoryAvailable(),
+                surroundings.claims().untouchedBytes(),
+                surroundings.policy().memoryFraction());
+        if (shortage.isPresent()) {
+          return Optional.of(new Outcome.Refused(shortage.get()));
+        }
+        running = start(folder);
+      } finally {
+        surroundings.startGate().unlock();
+      }
+    } catch (IOException e) {
+      return Optional.of(died("worker-not-ready", "It can't be started: " + e.getMessage() + "."));
+    }
+    try {
+      return watch(running);
+    } finally {
+      end(running);
+    }
+  }
+
+  private Running start(Path folder) throws IOException {
+    int port = freePort();
+    Launch launch = new Launch(key, folder, generation);
+    LaunchCommand command = adapter.command(spec, model, port, surroundings.threads(), launch);
+    Map<String, String> environment = new HashMap<>(System.getenv());
+    environment.keySet().removeIf(variable -> !adapter.inherits(variable));
+    environment.putAll(command.environment());
+    log.forgetLines();
+    long startedNanos = System.nanoTime();
+    Process process = surroundings.starter().start(command.arguments(), environment, folder);
+    long pid = process.pid();
+    surroundings.claims().claim(spec.id(), pid, need.totalBytes());
+    surroundings.guard().add(pid);
+    Thread pump =
+        Thread.ofVirtual().name("log-" + spec.id()).start(() -> log.pump(process.getInputStream()));
+    Running running = new Running(process, pump, port, launch, startedNanos);
+    try {
+      surroundings.records().write(folder, spec.id(), pid);
+    } catch (IOException e) {
+      end(running);
+      throw e;
+    }
+    life.publish(last ->
+        Reports.started(last, pid, port, key, command.arguments(), surroundings.clock().instant()));
+    life.happened(
+        Severity.INFO,
+        "worker-started",
+        "Process %d was started on port %d (generation %d).".formatted(pid, port, generation));
+    return running;
+  }
+
+  private Optional<Outcome> watch(Running running) throws InterruptedException {
+    Process process = running.process();
+    Duration within = limits.readyWithin(need.weightBytes());
+    long deadline = running.startedNanos() + within.toNanos();
+    String seen = "nothing was heard of it";
+    while (true) {
+      if (process.waitFor(limits.probeEvery().toMillis(), TimeUnit.MILLISECONDS)) {
+        return portTaken(running.port())
+            ? Optional.empty()
+            : Optional.of(died("worker-not-ready", "It never became ready. " + explain(running)));
+      }
+      switch (adapter.probe(spec, running.port(), running.launch())) {
+        case Readiness.Ready ready -> {
+          return Optional.of(serve(running, ready));
+        }
+        case Readiness.Wrong wrong -> {
+          return Optional.of(died("worker-not-ready", wrong.why()));
+        }
+        case Readiness.NotYet notYet -> seen = notYet.what();
+      }
+      if (System.nanoTime() - deadline > 0) {
+        return Optional.of(
+            died(
+                "worker-not-ready",
+                "It was not ready within %s (%s); its log is %s."
+                    .formatted(WorkerLife.seconds(within), seen, log.file())));
+      }
+    }
+  }
+
+  private Outcome serve(Running running, Readiness.Ready ready) throws InterruptedException {
+    Process process = running.process();
+    long readyNanos = System.nanoTime();
+    Duration took = Duration.ofNanos(readyNanos - running.startedNanos());
+    life.publish(last -> Reports.ready(last, ready, ProcessFacts.residentBytes(process.pid())));
+    life.happened(
+        Severity.INFO,
+        "worker-ready",
+        "Ready after %s: %,d tokens a request, %d slots, port %d."
+            .formatted(
+                WorkerLife.seconds(took), ready.contextTokens(), ready.slots(), running.port()));
+    while (!process.waitFor(limits.lookEvery().toMillis(), TimeUnit.MILLISECONDS)) {
+      long resident = ProcessFacts.residentBytes(process.pid());
+      life.update(last -> Reports.resident(last, resident));
+    }
+    Duration ran = Duration.ofNanos(System.nanoTime() - readyNanos);
+    return new Outcome.Died(
+        "worker-died",
+        "Its process %d ended after %s. %s"
+            .formatted(process.pid(), WorkerLife.seconds(ran), explain(running)),
+        ran.compareTo(limits.ranWell()) >= 0);
+  }
+
+  private String explain(Running running) throws InterruptedException {
+    // What it said last may still be on its way.
+    running.pump().join(Duration.ofSeconds(1));
+    return adapter.explainExit(running.process().exitValue(), log.lastLines());
+  }
+
+  private static Outcome died(String kind, String reason) {
+    return new Outcome.Died(kind, reason, false);
+  }
+
+  /** The process is gone after this, whatever state it was in. */
+  private void end(Running running) {
+    boolean interrupted = Thread.interrupted();
+    Process process = running.process();
+    try {
+      if (process.isAlive()) {
+        life.publish(last -> Reports.phase(last, spec, generation, Phase.STOPPING, ""));
+      }
+      ProcessEnd.end(process.toHandle(), limits.stopWithin());
+    } finally {
+      surroundings.guard().remove(process.pid());
+      surroundings.claims().release(spec.id());
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
+  /** Whether another program listens there now. */
+  private static boolean portTaken(int port) {
+    try (ServerSocket socket = new ServerSocket()) {
+      socket.setReuseAddress(true);
+      socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+      return false;
+    } catch (IOException e) {
+      return true;
+    }
+  }
+}

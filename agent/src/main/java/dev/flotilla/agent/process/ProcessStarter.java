@@ -1,0 +1,50 @@
+package dev.flotilla.agent.process;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Starts a process: the one effect of the supervisor that tests replace. */
+@FunctionalInterface
+public interface ProcessStarter {
+
+  /**
+   * Starts the process with its errors merged into its output.
+   *
+   * @param environment the whole environment
+   */
+  Process start(List<String> command, Map<String, String> environment, Path directory)
+      throws IOException;
+
+  /**
+   * Starts each process in a session of its own where the machine has {@code setsid}: Ctrl-C in the
+   * agent's terminal then reaches the agent alone, which ends its engines in order, and what an
+   * engine started can be ended with it as one group. {@code setsid} replaces itself by the
+   * program, so the process id is the engine's.
+   */
+  static ProcessStarter inOwnSession() {
+    Optional<String> setsid =
+        Arrays.stream(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
+            .filter(folder -> !folder.isEmpty())
+            .map(folder -> Path.of(folder, "setsid"))
+            .filter(Files::isExecutable)
+            .map(Path::toString)
+            .findFirst();
+    return (command, environment, directory) -> {
+      List<String> line = new ArrayList<>();
+      setsid.ifPresent(line::add);
+      line.addAll(command);
+      ProcessBuilder builder =
+          new ProcessBuilder(line).directory(directory.toFile()).redirectErrorStream(true);
+      builder.environment().clear();
+      builder.environment().putAll(environment);
+      return builder.start();
+    };
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.agent.process;
+
+import org.jspecify.annotations.NullMarked;
