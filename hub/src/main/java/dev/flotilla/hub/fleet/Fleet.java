@@ -1,9 +1,7 @@
 package dev.flotilla.hub.fleet;
 
-import dev.flotilla.hub.fleet.FleetNode.Contact;
 import dev.flotilla.hub.lanes.AgentDesk;
 import dev.flotilla.hub.lanes.AgentLink;
-import dev.flotilla.hub.lanes.RateLimit;
 import dev.flotilla.hub.lanes.WorkLanePool;
 import dev.flotilla.hub.lanes.WorkLanes;
 import dev.flotilla.hub.routing.Dialer;
@@ -36,9 +34,10 @@ import java.util.function.ToIntFunction;
  * after the lock is released, on the thread that made the change. A session's calls come from its
  * own thread; a session that was replaced may go on talking, and is not listened to.
  *
- * <p><b>Who is believed.</b> A control lane is taken in when its agent is the one that the name was
- * given to and its generation is no lower than the highest taken in before; it then replaces the
- * lane before it. A report of a worker's launch is believed when no later launch was heard of.
+ * <p><b>Parts.</b> {@link Sessions} decides who is believed and takes in what agents say, {@link
+ * Commands} what people order, {@link Watch} what time brings; {@link Roster} draws the
+ * consequences, {@link Placement} decides where workers go, {@link SnapshotBuilder} makes what the
+ * gateway reads.
  *
  * <p><b>Life.</b> A new fleet knows what was remembered: its nodes are awaited with their workers,
  * and nothing is placed anew elsewhere before the grace is over, so a restart of the hub moves and
@@ -50,13 +49,11 @@ import java.util.function.ToIntFunction;
  */
 public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
   private static final Duration TICK = Duration.ofMillis(200);
-  private static final Duration EVENT_WINDOW = Duration.ofMinutes(1);
   private static final System.Logger LOG = System.getLogger(Fleet.class.getName());
 
   private final String hubId;
   private final WorkLanes lanes;
   private final FleetLimits limits;
-  private final InstantSource clock;
   private final LongSupplier nanoTime;
   private final Thread watcher;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
@@ -65,6 +62,8 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
   private final FleetEvents events;
   private final Roster roster;
   private final SnapshotBuilder snapshots;
+  private final Sessions sessions;
+  private final Watch watch;
   private final Commands commands;
   private volatile FleetSnapshot snapshot = FleetSnapshot.EMPTY;
 
@@ -93,22 +92,18 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
     this.hubId = hubId;
     this.lanes = lanes;
     this.limits = limits;
-    this.clock = clock;
     this.nanoTime = nanoTime;
     this.events = new FleetEvents(journal);
-    this.roster = new Roster(lanes, memory, events, limits, inFlight);
+    this.roster = new Roster(lanes, memory, events, limits);
     this.snapshots = new SnapshotBuilder(lanes, backendDialers, environment, events);
+    this.sessions = new Sessions(roster, limits, clock, nanoTime);
+    this.watch = new Watch(roster, lanes, limits, inFlight);
     this.commands = new Commands(roster);
     this.watcher = Thread.ofVirtual().name("fleet-watcher").unstarted(this::watchUntilClosed);
     long now = nanoTime.getAsLong();
     for (FleetMemory.RememberedNode remembered : memory.nodes()) {
-      roster.recall(newNode(remembered.name(), remembered.agentId()), remembered, now);
+      roster.recall(sessions.newNode(remembered.name(), remembered.agentId()), remembered, now);
     }
-  }
-
-  private FleetNode newNode(String name, String agentId) {
-    return new FleetNode(
-        name, agentId, new RateLimit(limits.eventsPerMinute(), EVENT_WINDOW, nanoTime));
   }
 
   /** Starts the thread that watches silence, drains and graces. */
@@ -138,8 +133,8 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
   void tick() {
     change(() -> {
       long now = nanoTime.getAsLong();
-      roster.watch(now);
-      roster.finishDrains(now);
+      watch.contacts(now);
+      watch.finishDrains(now);
       return true;
     });
   }
@@ -259,153 +254,36 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
 
   @Override
   public Admission hello(AgentLink link, String enrolledAgentId, ControlMessage.Hello hello) {
-    return change(() -> {
-      Optional<ControlMessage.Refusal> refusal = refusal(enrolledAgentId, hello);
-      if (refusal.isPresent()) {
-        events.nodeRefused(hello.node(), refusal.get().code(), refusal.get().reason());
-        return new Admission.Refused(refusal.get());
-      }
-      takeIn(link, hello);
-      return new Admission.Admitted(
-          new ControlMessage.Welcome(
-              hubId,
-              (int) limits.heartbeat().toMillis(),
-              lanes.limits().idleLanes(),
-              lanes.limits().lanesMax()),
-          () -> welcomed(link));
-    });
+    return change(() -> sessions.hello(link, enrolledAgentId, hello))
+        .<Admission>map(Admission.Refused::new)
+        .orElseGet(() -> new Admission.Admitted(welcome(), () -> welcomed(link)));
   }
 
-  private Optional<ControlMessage.Refusal> refusal(
-      String enrolledAgentId, ControlMessage.Hello hello) {
-    FleetNode known = roster.nodes.get(hello.node());
-    if (!hello.agentId().equals(enrolledAgentId)
-        || (known != null && !known.agentId.equals(hello.agentId()))) {
-      return Optional.of(
-          new ControlMessage.Refusal(
-              "name-taken",
-              "Another agent holds the name %s. Give this one another: 'flotilla agent --name NAME'."
-                  .formatted(hello.node()),
-              false));
-    }
-    if (known != null && hello.generation() < known.generation) {
-      return Optional.of(
-          new ControlMessage.Refusal(
-              "stale",
-              "Generation %d of the agent of node %s is over: generation %d was started after it."
-                  .formatted(hello.generation(), hello.node(), known.generation),
-              false));
-    }
-    if (known == null && roster.nodes.size() >= limits.nodesMax()) {
-      return Optional.of(
-          new ControlMessage.Refusal(
-              "too-many-nodes",
-              "This hub has %d nodes and takes in no more.".formatted(limits.nodesMax()),
-              true));
-    }
-    return Optional.empty();
-  }
-
-  private void takeIn(AgentLink link, ControlMessage.Hello hello) {
-    FleetNode node = roster.nodes.get(hello.node());
-    boolean joined = node == null;
-    if (node == null) {
-      node = newNode(hello.node(), hello.agentId());
-      roster.nodes.put(node.name, node);
-    }
-    AgentLink before = node.link;
-    node.link = link;
-    node.welcomed = false;
-    node.told = null;
-    node.contact = Contact.HEARD;
-    node.contactReason = "";
-    node.gone = false;
-    node.generation = hello.generation();
-    node.agentVersion = hello.version();
-    node.facts = hello.facts();
-    node.rememberedFacts = hello.facts();
-    node.heardAt = clock.instant();
-    node.heardNanos = nanoTime.getAsLong();
-    node.strangers = hello.workers();
-    roster.progress.forget(node.name);
-    roster.hearAll(node, hello.workers());
-    roster.changed = true;
-    if (joined) {
-      events.nodeJoined(node);
-    } else {
-      events.nodeBack(node);
-    }
-    if (before != null) {
-      before.cut("a newer control lane of the node took its place");
-    }
+  private ControlMessage.Welcome welcome() {
+    return new ControlMessage.Welcome(
+        hubId,
+        (int) limits.heartbeat().toMillis(),
+        lanes.limits().idleLanes(),
+        lanes.limits().lanesMax());
   }
 
   private void welcomed(AgentLink link) {
-    change(() -> {
-      nodeOf(link).ifPresent(node -> node.welcomed = true);
-      return true;
-    });
-  }
-
-  /** The node, where this is its link of now: what a replaced one says is nobody's word. */
-  private Optional<FleetNode> nodeOf(AgentLink link) {
-    return Optional.ofNullable(roster.nodes.get(link.node())).filter(n -> link.equals(n.link));
+    changed(() -> sessions.welcomed(link));
   }
 
   @Override
   public void said(AgentLink link, ControlMessage.FromAgent message) {
-    change(() -> {
-      nodeOf(link).ifPresent(node -> hear(node, message));
-      return true;
-    });
-  }
-
-  private void hear(FleetNode node, ControlMessage.FromAgent message) {
-    node.heardAt = clock.instant();
-    node.heardNanos = nanoTime.getAsLong();
-    if (node.contact == Contact.SILENT) {
-      node.contact = Contact.HEARD;
-      node.contactReason = "";
-      roster.changed = true;
-      events.nodeBack(node);
-    }
-    switch (message) {
-      case ControlMessage.Hello _ -> {
-        // Only the first message of a lane is a hello.
-      }
-      case ControlMessage.Heartbeat heartbeat -> {
-        node.facts = heartbeat.facts();
-        roster.hearAll(node, heartbeat.workers());
-      }
-      case ControlMessage.WorkerChanged worker -> roster.hear(node, worker.worker());
-      case ControlMessage.Happened happened -> events.fromAgent(node, happened);
-      case ControlMessage.Progress progress ->
-          roster.changed |= roster.progress.heard(node.name, progress, clock.instant());
-      case ControlMessage.Goodbye goodbye -> {
-        String why = "the agent of node " + node.name + " ended";
-        AgentLink link = node.link;
-        roster.disconnect(node, Contact.ENDED, why, nanoTime.getAsLong());
-        node.workers.values().forEach(worker -> worker.report = null);
-        events.nodeEnded(node, goodbye.reason());
-        if (link != null) {
-          link.cut("the agent said goodbye");
-        }
-      }
-    }
+    changed(() -> sessions.said(link, message));
   }
 
   @Override
   public void ended(AgentLink link, String why) {
+    changed(() -> sessions.ended(link, why));
+  }
+
+  private void changed(Runnable step) {
     change(() -> {
-      nodeOf(link)
-          .ifPresent(node -> {
-            roster.disconnect(
-                node,
-                Contact.TORN,
-                "the connection of node " + node.name + " broke",
-                nanoTime.getAsLong());
-            events.nodeTorn(node, why);
-          });
+      step.run();
       return true;
     });
   }
@@ -439,8 +317,17 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
       lock.unlock();
     }
     if (changed) {
-      listeners.forEach(Runnable::run);
+      listeners.forEach(Fleet::run);
     }
     return result;
+  }
+
+  /** A listener's fault is not that of the session on whose thread it runs. */
+  private static void run(Runnable listener) {
+    try {
+      listener.run();
+    } catch (RuntimeException e) {
+      LOG.log(System.Logger.Level.ERROR, "A listener of the fleet failed.", e);
+    }
   }
 }

@@ -105,6 +105,13 @@ final class FleetWorker {
     floor = knownGeneration + 1;
   }
 
+  /** The order to start again is to be given once more. */
+  void orderAgain() {
+    floor = 0;
+    exit = Exit.RESTARTS;
+    exitWhy = "it was ordered before its connection broke";
+  }
+
   /** Whether it was told to start again, and the launch of then still reports. */
   boolean awaitsLaunch() {
     return knownGeneration < floor;

@@ -3,7 +3,6 @@ package dev.flotilla.hub.fleet;
 import dev.flotilla.hub.fleet.FleetNode.Contact;
 import dev.flotilla.hub.fleet.FleetWorker.Exit;
 import dev.flotilla.hub.fleet.WorkerView.State;
-import dev.flotilla.hub.lanes.AgentLink;
 import dev.flotilla.hub.lanes.WorkLanes;
 import dev.flotilla.hub.spec.FleetSpec;
 import dev.flotilla.wire.ControlMessage;
@@ -11,7 +10,6 @@ import dev.flotilla.wire.Names;
 import dev.flotilla.wire.NodeFacts;
 import dev.flotilla.wire.WorkerReport;
 import dev.flotilla.wire.WorkerReport.Phase;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -21,7 +19,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
-import java.util.function.ToIntFunction;
 
 /**
  * The fleet's nodes and workers, and what follows when something about them changes. Guarded by the
@@ -45,7 +42,6 @@ final class Roster {
   private final WorkLanes lanes;
   private final FleetMemory memory;
   private final FleetLimits limits;
-  private final ToIntFunction<String> inFlight;
   private final Map<Placement.Barred, Long> barredUntil = new HashMap<>();
   private final List<Consumer<WorkerView>> historians = new ArrayList<>();
   private Optional<FleetSpec> spec = Optional.empty();
@@ -55,17 +51,11 @@ final class Roster {
   /** Whether something that is seen from outside changed since this was last set to false. */
   boolean changed;
 
-  Roster(
-      WorkLanes lanes,
-      FleetMemory memory,
-      FleetEvents events,
-      FleetLimits limits,
-      ToIntFunction<String> inFlight) {
+  Roster(WorkLanes lanes, FleetMemory memory, FleetEvents events, FleetLimits limits) {
     this.lanes = lanes;
     this.memory = memory;
     this.events = events;
     this.limits = limits;
-    this.inFlight = inFlight;
     this.progress = new Progress(limits.progressMax());
   }
 
@@ -138,11 +128,28 @@ final class Roster {
     if (before == null || isNews(before, report)) {
       changed = true;
     }
+    if (before != null
+        && report.generation() > before.generation()
+        && worker.exit == Exit.RESTARTS) {
+      worker.exit = Exit.STAYS; // It was started anew before it was told to.
+    }
     if (report.phase() == Phase.WAITING
         && (before == null
             || before.phase() != Phase.WAITING
             || before.generation() != report.generation())) {
       events.died(worker);
+    }
+  }
+
+  /**
+   * Orders that a broken connection may have swallowed are given again: a launch that should have
+   * ended by now reports to be ready.
+   */
+  void repeatOrders(FleetNode node) {
+    for (FleetWorker worker : node.workers.values()) {
+      if (worker.awaitsLaunch() && worker.report != null && worker.report.phase() == Phase.READY) {
+        worker.orderAgain();
+      }
     }
   }
 
@@ -175,40 +182,14 @@ final class Roster {
     }
   }
 
-  /** Ends drains that are over. Called after the drain has been seen by those who send requests. */
-  void finishDrains(long now) {
-    for (FleetWorker worker : workers()) {
-      boolean holds = worker.exit != Exit.STAYS || !worker.commandedBy().isEmpty();
-      if (!holds || worker.dismissed || (worker.exit == Exit.STAYS && worker.drainTold)) {
-        continue;
-      }
-      boolean draining = worker.state == State.DRAINING || worker.state == State.SUSPECT;
-      int running = draining ? inFlight.applyAsInt(worker.ledgerKey()) : 0;
-      boolean late = now - worker.drainSince >= limits.drain().toNanos();
-      if (running > 0 && !late) {
-        continue;
-      }
-      if (running > 0) {
-        lanes.pool(worker.node.name).cut(worker.id());
-      }
-      if (draining) {
-        events.drained(worker, running, limits.drain());
-        worker.drainTold = true;
-      }
-      switch (worker.exit) {
-        case STAYS -> {}
-        case STOPS -> dismiss(worker, now);
-        case RESTARTS -> relaunch(worker, now);
-      }
-    }
-  }
-
-  private void dismiss(FleetWorker worker, long now) {
+  /** Nothing runs in it any more: its agent may stop it. */
+  void dismiss(FleetWorker worker, long now) {
     worker.dismissed = true;
     changed = true;
     refresh(worker, now);
   }
 
+  /** Its agent is told to start it again. */
   void relaunch(FleetWorker worker, long now) {
     events.restarting(worker, worker.exitWhy);
     worker.exit = Exit.STAYS;
@@ -402,38 +383,6 @@ final class Roster {
   private static void check(boolean holds, String otherwise) {
     if (!holds) {
       throw new AssertionError(otherwise);
-    }
-  }
-
-  /** Watches silence and graces. */
-  void watch(long now) {
-    for (FleetNode node : nodes.values()) {
-      long silence = now - node.heardNanos;
-      if (node.contact == Contact.HEARD && silence >= limits.suspectAfter().toNanos()) {
-        node.contact = Contact.SILENT;
-        node.contactReason = "node " + node.name + " is silent";
-        events.nodeSilent(node, Duration.ofNanos(silence));
-      }
-      boolean overdue =
-          node.isConnected()
-              ? silence >= limits.lostAfter().toNanos()
-              : now - node.awaySince >= limits.lostAfter().toNanos();
-      if (overdue && (node.isConnected() || node.contact == Contact.TORN)) {
-        lose(node, "node " + node.name + " has not been heard for three heartbeats", now);
-      }
-      if (!node.isConnected() && !node.gone && now - node.awaySince >= limits.away().toNanos()) {
-        node.gone = true;
-        changed = true;
-        events.nodeGone(node, limits.away());
-      }
-    }
-  }
-
-  private void lose(FleetNode node, String why, long now) {
-    AgentLink link = node.link;
-    disconnect(node, Contact.LOST, why, now);
-    if (link != null) {
-      link.cut(why);
     }
   }
 

@@ -1,6 +1,8 @@
 package dev.flotilla.hub.lanes;
 
 import dev.flotilla.wire.Connection;
+import dev.flotilla.wire.Http1;
+import dev.flotilla.wire.Http1Limits;
 import dev.flotilla.wire.LaneLine;
 import io.helidon.common.concurrency.limits.Limit;
 import io.helidon.webserver.ConnectionContext;
@@ -10,10 +12,11 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One work lane, from its 101 to its end.
@@ -28,8 +31,8 @@ import java.util.concurrent.TimeoutException;
  * <p><b>Who reads.</b> Never two threads: the server's thread up to the answer's line end, then
  * whoever holds the lease. The answer's future orders the one after the other.
  *
- * <p>The fields {@code worker}, {@code workerGeneration}, {@code place} and {@code idleSince}
- * belong to the pool and are guarded by its lock.
+ * <p>The fields {@code worker}, {@code workerGeneration}, {@code place}, {@code idleSince} and
+ * {@code watched} belong to the pool and are guarded by its lock.
  */
 final class WorkLane implements ServerConnection, Connection {
   /** Where the pool has the lane. */
@@ -49,12 +52,19 @@ final class WorkLane implements ServerConnection, Connection {
   long workerGeneration;
   long idleSince;
 
+  /** Whether the server's thread watches the idle lane. */
+  boolean watched;
+
+  private @Nullable Http1 client;
   private final ConnectionContext context;
   private final WorkLanePool pool;
   private final LaneInput input;
   private final LaneOutput output;
   private final CompletableFuture<LaneLine> answer = new CompletableFuture<>();
-  private final CountDownLatch ended = new CountDownLatch(1);
+
+  /** What the server's thread of an opened lane waits for: to watch, or the end. */
+  private final Semaphore turns = new Semaphore(0);
+
   private volatile boolean closed;
 
   WorkLane(ConnectionContext context, WorkLanePool pool, long agentGeneration) {
@@ -77,12 +87,20 @@ final class WorkLane implements ServerConnection, Connection {
         return; // An agent that speaks before it is asked is not one of ours.
       }
       answer.complete(line);
-      ended.await();
+      turns.acquire();
+      while (!closed) {
+        input.watch();
+        if (pool.dropWatched(this)) {
+          return; // What an engine says unasked is no reply to the next request.
+        }
+        turns.acquire();
+      }
     } catch (IOException e) {
       answer.completeExceptionally(e);
     } finally {
       answer.completeExceptionally(new IOException("the lane was closed"));
       close();
+      input.watchIsOver();
     }
   }
 
@@ -107,6 +125,23 @@ final class WorkLane implements ServerConnection, Connection {
     }
   }
 
+  /** Lets the server's thread watch for the end while no request has the lane. Under the lock. */
+  void watchIdle() {
+    watched = true;
+    input.willWatch();
+    turns.release();
+  }
+
+  /** The HTTP client of this lane, which keeps its buffer from one request to the next. */
+  Http1 http1(String host) {
+    Http1 kept = client;
+    if (kept == null) {
+      kept = new Http1(this, host, Http1Limits.DEFAULTS);
+      client = kept;
+    }
+    return kept;
+  }
+
   boolean isClosed() {
     return closed;
   }
@@ -128,7 +163,7 @@ final class WorkLane implements ServerConnection, Connection {
     }
     closed = true;
     pool.gone(this);
-    ended.countDown();
+    turns.release();
     cutSocket(context);
   }
 

@@ -2,7 +2,6 @@ package dev.flotilla.hub.lanes;
 
 import dev.flotilla.hub.lanes.BoundLanes.Launch;
 import dev.flotilla.hub.routing.Dialer;
-import dev.flotilla.wire.Connection;
 import dev.flotilla.wire.LaneLine;
 import java.io.IOException;
 import java.time.Duration;
@@ -45,8 +44,8 @@ public final class WorkLanePool {
   /** Lanes that die as they are opened and are replaced by another, for one request. */
   private static final int OPEN_ATTEMPTS = 3;
 
-  /** How long a wish for more lanes is trusted before it is uttered again. */
-  private static final Duration ASK_AGAIN = Duration.ofMillis(500);
+  /** How long a lane is idle between requests before its end is watched for. */
+  private static final Duration WATCH_AFTER = Duration.ofMillis(500);
 
   private final String node;
   private final LaneLimits limits;
@@ -58,9 +57,7 @@ public final class WorkLanePool {
   private final Deque<WorkLane> unopened = new ArrayDeque<>();
   private final BoundLanes bound = new BoundLanes();
   private long agentGeneration;
-  private int waiting;
-  private int asked;
-  private long askedAt;
+  private final LaneDemand demand = new LaneDemand();
   private IntConsumer asker = _ -> {};
 
   WorkLanePool(String node, LaneLimits limits, LongSupplier nanoTime) {
@@ -134,7 +131,7 @@ public final class WorkLanePool {
     removeAndClose(() -> {
       agentGeneration = generation;
       asker = ask;
-      asked = 0;
+      demand.forgetAsked();
       donated.signalAll();
       return all.stream()
           .filter(lane -> lane.place != WorkLane.Place.IN_USE)
@@ -187,9 +184,23 @@ public final class WorkLanePool {
       unopened.addFirst(lane);
       lane.place = WorkLane.Place.UNOPENED;
       lane.idleSince = nanoTime.getAsLong();
-      asked = Math.max(0, asked - 1);
+      demand.met();
       donated.signal();
       return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Takes the lane out where it is watched and no request took it since. */
+  boolean dropWatched(WorkLane lane) {
+    lock.lock();
+    try {
+      boolean idle = lane.place == WorkLane.Place.BOUND && lane.watched;
+      if (idle) {
+        remove(lane);
+      }
+      return idle;
     } finally {
       lock.unlock();
     }
@@ -214,10 +225,13 @@ public final class WorkLanePool {
     }
   }
 
-  /** Closes what was idle for too long. Called every second. */
+  /** Closes what was idle for too long, and lets the rest be watched. Called every second. */
   void sweep() {
     long now = nanoTime.getAsLong();
     removeAndClose(() -> {
+      bound
+          .matching(lane -> !lane.watched && now - lane.idleSince >= WATCH_AFTER.toNanos())
+          .forEach(WorkLane::watchIdle);
       List<WorkLane> old =
           bound.matching(lane -> now - lane.idleSince >= limits.boundIdle().toNanos());
       int surplus = unopened.size() - limits.idleLanes();
@@ -239,7 +253,7 @@ public final class WorkLanePool {
   private Dialer.Lease dial(Launch launch, boolean fresh, Duration limit) throws IOException {
     WorkLane idle = fresh ? null : takeBound(launch);
     if (idle != null) {
-      return new LaneLease(idle, true);
+      return new LaneLease(this, idle, true);
     }
     Duration wait = limit.compareTo(limits.laneWait()) < 0 ? limit : limits.laneWait();
     long deadline = System.nanoTime() + wait.toNanos();
@@ -258,7 +272,7 @@ public final class WorkLanePool {
         continue;
       }
       if (answer instanceof LaneLine.Opened) {
-        return new LaneLease(lane, false);
+        return new LaneLease(this, lane, false);
       }
       lane.close();
       String why =
@@ -273,6 +287,7 @@ public final class WorkLanePool {
       WorkLane lane = bound.poll(launch);
       if (lane != null) {
         lane.place = WorkLane.Place.IN_USE;
+        lane.watched = false;
       }
       return lane;
     } finally {
@@ -301,10 +316,9 @@ public final class WorkLanePool {
                         all.size(),
                         limits.lanesMax(),
                         unopened.size(),
-                        waiting));
+                        demand.waiting));
           }
-          long unused = donated.awaitNanos(Math.min(left, ASK_AGAIN.toNanos()));
-          assert unused <= left;
+          var _ = donated.awaitNanos(Math.min(left, LaneDemand.ASK_AGAIN.toNanos()));
         } finally {
           lock.unlock();
         }
@@ -320,7 +334,7 @@ public final class WorkLanePool {
   private void changeWaiting(int by) {
     lock.lock();
     try {
-      waiting += by;
+      demand.waiting += by;
     } finally {
       lock.unlock();
     }
@@ -346,24 +360,18 @@ public final class WorkLanePool {
     int more;
     lock.lock();
     try {
-      long now = System.nanoTime();
-      if (now - askedAt >= ASK_AGAIN.toNanos()) {
-        asked = 0;
-      }
-      more = Math.min(waiting - unopened.size() - asked, limits.lanesMax() - all.size());
-      if (more <= 0) {
-        return;
-      }
-      asked += more;
-      askedAt = now;
+      more = demand.ask(System.nanoTime(), unopened.size(), limits.lanesMax() - all.size());
       ask = asker;
     } finally {
       lock.unlock();
     }
-    ask.accept(more);
+    if (more > 0) {
+      ask.accept(more);
+    }
   }
 
-  private void keep(WorkLane lane) {
+  /** Puts a lane back after a reply that ended framed whole. */
+  void keep(WorkLane lane) {
     boolean kept;
     lock.lock();
     try {
@@ -403,6 +411,16 @@ public final class WorkLanePool {
     return chosen.size();
   }
 
+  /** For tests: idle lanes whose end is watched for. */
+  int watched() {
+    lock.lock();
+    try {
+      return bound.matching(lane -> lane.watched).size();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** For tests: fails where the collections and the lanes disagree. */
   void checkInvariants() {
     lock.lock();
@@ -411,39 +429,19 @@ public final class WorkLanePool {
       int idleBound = bound.checkInvariants();
       if (all.size() != unopened.size() + idleBound + inUse
           || all.size() > limits.lanesMax()
-          || waiting < 0) {
+          || demand.waiting < 0) {
         throw new AssertionError(
             "%d lanes of at most %d: %d unopened, %d bound, %d in use; %d requests wait"
                 .formatted(
-                    all.size(), limits.lanesMax(), unopened.size(), idleBound, inUse, waiting));
+                    all.size(),
+                    limits.lanesMax(),
+                    unopened.size(),
+                    idleBound,
+                    inUse,
+                    demand.waiting));
       }
     } finally {
       lock.unlock();
-    }
-  }
-
-  private final class LaneLease implements Dialer.Lease {
-    private final WorkLane lane;
-    private final boolean reused;
-
-    LaneLease(WorkLane lane, boolean reused) {
-      this.lane = lane;
-      this.reused = reused;
-    }
-
-    @Override
-    public Connection connection() {
-      return lane;
-    }
-
-    @Override
-    public boolean reused() {
-      return reused;
-    }
-
-    @Override
-    public void keep() {
-      WorkLanePool.this.keep(lane);
     }
   }
 }

@@ -336,6 +336,23 @@ class FleetTest {
   }
 
   @Test
+  void aRestartThatABrokenConnectionSwallowedIsOrderedAgain() {
+    rig.apply(1, model("m", 1));
+    FleetRig.Agent agent = rig.agent("box").joins();
+    agent.ready("box/m-1", 1);
+    rig.fleet.restart("box/m-1", "ann");
+    rig.pass(Duration.ofSeconds(1), agent);
+    assertThat(rig.state("box/m-1")).isEqualTo(State.STARTING);
+    agent.breaks();
+
+    FleetRig.Agent back = agent.again().joins();
+    rig.pass(Duration.ofSeconds(1), back);
+    assertThat(back.told).containsOnlyOnce(new ControlMessage.RestartWorker("box/m-1"));
+    back.ready("box/m-1", 2);
+    assertThat(rig.state("box/m-1")).isEqualTo(State.SERVING);
+  }
+
+  @Test
   void fewerReplicasStopTheYoungestAfterItsDrain() {
     rig.apply(1, model("m", 2));
     FleetRig.Agent agent = rig.agent("box").joins();

@@ -312,6 +312,28 @@ class LanesTest {
   }
 
   @Test
+  void anIdleLaneWhoseEngineClosesItLeavesThePoolAndOneThatIsAskedAgainAnswers() throws Exception {
+    LaneHub hub = hub();
+    TestAgent agent = echoing(hub, 3);
+    Dialer.Lease first = dial(hub);
+    Dialer.Lease second = dial(hub);
+    assertThat(talk(first, "x") + talk(second, "x")).isEqualTo("xx");
+    first.keep();
+    second.keep();
+    await().atMost(LIMIT).until(() -> agent.engineSockets.size() == 2);
+    await().atMost(LIMIT).until(() -> hub.lanes.pool("box").watched() == 2);
+
+    Dialer.Lease again = dial(hub);
+    assertThat(again.reused()).isTrue();
+    assertThat(talk(again, "still there")).isEqualTo("still there");
+
+    agent.engineSockets.forEach(TestAgent::shut);
+    await().atMost(LIMIT).until(() -> hub.lanes.pool("box").open() == 1);
+    again.connection().close();
+    hub.lanes.pool("box").checkInvariants();
+  }
+
+  @Test
   void idleLanesAreClosed() throws Exception {
     LaneLimits limits =
         new LaneLimits(

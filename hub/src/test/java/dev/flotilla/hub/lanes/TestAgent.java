@@ -43,6 +43,7 @@ final class TestAgent implements AutoCloseable {
 
   private final int hubPort;
   private final long generation;
+  final Set<Socket> engineSockets = ConcurrentHashMap.newKeySet();
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
   private final Map<String, WorkerReport> reports = new ConcurrentHashMap<>();
   private final Socket control;
@@ -167,6 +168,7 @@ final class TestAgent implements AutoCloseable {
     try (Socket engine = new Socket(InetAddress.getLoopbackAddress(), port)) {
       engine.setTcpNoDelay(true);
       sockets.add(engine);
+      engineSockets.add(engine);
       opened.incrementAndGet();
       lane.getOutputStream().write(new LaneLine.Opened().format());
       Thread.ofVirtual()
@@ -227,7 +229,7 @@ final class TestAgent implements AutoCloseable {
     return head.toString();
   }
 
-  private static void shut(Socket socket) {
+  static void shut(Socket socket) {
     try {
       socket.close();
     } catch (IOException _) {
