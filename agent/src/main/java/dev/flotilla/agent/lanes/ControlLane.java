@@ -18,8 +18,6 @@ import dev.flotilla.wire.NodeFacts;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -330,8 +328,9 @@ public final class ControlLane implements AutoCloseable {
     lastTrouble = "";
     listener.connected(welcome.hubId());
     workLanes.begin(welcome, caller);
+    ControlWriter out = new ControlWriter(hub, outbox, this::heartbeat, heartbeatMillis);
     Thread writer =
-        Thread.ofVirtual().name("control-lane-out").start(() -> write(hub, heartbeatMillis));
+        Thread.ofVirtual().name("control-lane-out").start(() -> out.write(goodbyeSaid::countDown));
     try {
       return obey(lines);
     } catch (SocketTimeoutException e) {
@@ -371,49 +370,12 @@ public final class ControlLane implements AutoCloseable {
     }
   }
 
-  private void write(HubConnection hub, int heartbeatMillis) {
-    long gapNanos = Duration.ofMillis(heartbeatMillis).toNanos();
-    long due = System.nanoTime();
-    List<FromAgent> batch = new ArrayList<>();
-    try {
-      while (true) {
-        long left = due - System.nanoTime();
-        batch.addAll(outbox.take(Math.max(0, left)));
-        if (System.nanoTime() - due >= 0) {
-          batch.add(new Heartbeat(facts.get(), workers.reports(), workLanes.counts()));
-          due = System.nanoTime() + gapNanos;
-        }
-        for (FromAgent message : batch) {
-          hub.output().write(encode(message));
-        }
-        hub.output().flush();
-        if (batch.stream().anyMatch(Goodbye.class::isInstance)) {
-          goodbyeSaid.countDown();
-        }
-        batch.clear();
-      }
-    } catch (IOException e) {
-      LOG.log(System.Logger.Level.DEBUG, "The control lane broke in writing: {0}", e.getMessage());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } finally {
-      outbox.giveBack(batch);
-      hub.close();
-    }
-  }
-
-  private static byte[] encode(FromAgent message) {
-    try {
-      return ControlCodec.encode(message);
-    } catch (IllegalArgumentException e) {
-      // A message that no line can hold would be refused for ever: it is left out, and said.
-      LOG.log(System.Logger.Level.WARNING, "A message was not sent: {0}", e.getMessage());
-      return new byte[0];
-    }
+  private Heartbeat heartbeat() {
+    return new Heartbeat(facts.get(), workers.reports(), workLanes.counts());
   }
 
   private static void say(HubConnection hub, FromAgent message) throws IOException {
-    hub.output().write(encode(message));
+    hub.output().write(ControlWriter.encode(message));
     hub.output().flush();
   }
 

@@ -1,6 +1,7 @@
 package dev.flotilla.agent.models;
 
 import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * The limits of a download.
@@ -44,5 +45,16 @@ public record DownloadLimits(
         512L << 20,
         Duration.ofHours(12),
         Duration.ofMinutes(10));
+  }
+
+  /**
+   * The pause, with jitter, after so many tries without progress.
+   *
+   * @param notBefore what the server asked for
+   */
+  Duration pause(int inARow, Duration notBefore) {
+    long doubled = firstPause.toMillis() << Math.min(inARow - 1, 16);
+    long millis = Math.min(Math.max(doubled, notBefore.toMillis()), longestPause.toMillis());
+    return Duration.ofMillis(millis / 2 + ThreadLocalRandom.current().nextLong(millis / 2 + 1));
   }
 }

@@ -1,6 +1,6 @@
 package dev.flotilla.agent.models;
 
-import dev.flotilla.agent.models.Downloader.Order;
+import dev.flotilla.agent.models.FileRequests.Order;
 import dev.flotilla.agent.models.ModelSource.HuggingFace;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -31,15 +31,15 @@ final class HuggingFaceFiles {
   private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
   private static final Pattern COMMIT = Pattern.compile("[0-9a-f]{40}");
 
-  private final Downloader downloader;
+  private final FileRequests requests;
   private final String endpoint;
   private final String token;
 
   /**
    * @param environment looked up for {@code HF_ENDPOINT} and {@code HF_TOKEN}
    */
-  HuggingFaceFiles(Downloader downloader, Map<String, String> environment) {
-    this.downloader = downloader;
+  HuggingFaceFiles(FileRequests requests, Map<String, String> environment) {
+    this.requests = requests;
     String named = environment.getOrDefault("HF_ENDPOINT", "").strip();
     this.endpoint = (named.isEmpty() ? "https://huggingface.co" : named).replaceAll("/+$", "");
     this.token = environment.getOrDefault("HF_TOKEN", "").strip();
@@ -48,24 +48,24 @@ final class HuggingFaceFiles {
   Found find(String source, HuggingFace file, Path part)
       throws DownloadFailed, InterruptedException {
     Order main = order(source, address(file, "main"), part, -1, "");
-    HttpResponse<Void> head = downloader.head(main);
+    HttpResponse<Void> head = requests.head(main);
     int status = head.statusCode();
     if (status == 405 || status == 501) {
       return new Found(main, "");
     }
     if (status >= 400) {
-      throw new DownloadFailed(Downloader.refusal(main, status));
+      throw new DownloadFailed(FileRequests.refusal(main, status));
     }
-    String commit = Downloader.header(head, "x-repo-commit");
+    String commit = FileRequests.header(head, "x-repo-commit");
     commit = COMMIT.matcher(commit).matches() ? commit : "";
-    String digest = unquoted(Downloader.header(head, "x-linked-etag"));
-    digest = digest.isEmpty() ? unquoted(Downloader.header(head, "etag")) : digest;
-    String linkedSize = Downloader.header(head, "x-linked-size");
+    String digest = unquoted(FileRequests.header(head, "x-linked-etag"));
+    digest = digest.isEmpty() ? unquoted(FileRequests.header(head, "etag")) : digest;
+    String linkedSize = FileRequests.header(head, "x-linked-size");
     long size = -1;
     if (linkedSize.matches("\\d{1,18}")) {
       size = Long.parseLong(linkedSize);
     } else if (status == 200) {
-      size = Downloader.length(head);
+      size = FileRequests.length(head);
     }
     return new Found(
         order(

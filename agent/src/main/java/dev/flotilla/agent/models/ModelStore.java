@@ -3,7 +3,7 @@ package dev.flotilla.agent.models;
 import dev.flotilla.agent.engine.ProgressListener;
 import dev.flotilla.agent.models.Downloader.Fetched;
 import dev.flotilla.agent.models.Downloader.FreeSpace;
-import dev.flotilla.agent.models.Downloader.Order;
+import dev.flotilla.agent.models.FileRequests.Order;
 import dev.flotilla.agent.models.ModelSource.HuggingFace;
 import dev.flotilla.agent.models.ModelSource.LocalFile;
 import dev.flotilla.agent.models.ModelSource.Web;
@@ -58,8 +58,9 @@ public final class ModelStore implements ModelFiles {
     this.folder = folder;
     this.limits = limits;
     this.freeSpace = freeSpace;
-    this.downloader = new Downloader(limits, freeSpace);
-    this.huggingFace = new HuggingFaceFiles(downloader, environment);
+    FileRequests requests = new FileRequests(limits);
+    this.downloader = new Downloader(requests, limits, freeSpace);
+    this.huggingFace = new HuggingFaceFiles(requests, environment);
     this.pip = new PipWheels(pipCommand, limits.pip());
   }
 
