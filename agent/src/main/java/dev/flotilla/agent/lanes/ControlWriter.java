@@ -12,8 +12,9 @@ import java.util.function.Supplier;
 
 /**
  * Writes one session of the control lane: what waits in the outbox as soon as it is there, and a
- * heartbeat when one is due. The only writer of its connection, on a thread of its own; a write that
- * fails or hangs ends with the connection, which the reading side closes when the hub is silent.
+ * heartbeat when one is due. The only writer of its connection, on a thread of its own; a write
+ * that fails or hangs ends with the connection, which the reading side closes when the hub is
+ * silent.
  */
 final class ControlWriter {
   private static final System.Logger LOG = System.getLogger(ControlWriter.class.getName());

@@ -137,7 +137,8 @@ final class Downloader {
         case 206 -> resume(order, part, reply, body, steps);
         case 416 -> unsatisfiable(order, part, reply);
         case 408, 425, 429, 500, 502, 503, 504 ->
-            new Outcome.Again("the server answered " + reply.statusCode(), FileRequests.retryAfter(reply));
+            new Outcome.Again(
+                "the server answered " + reply.statusCode(), FileRequests.retryAfter(reply));
         default -> throw new DownloadFailed(FileRequests.refusal(order, reply.statusCode()));
       };
     }

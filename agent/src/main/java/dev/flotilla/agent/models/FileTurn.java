@@ -22,7 +22,10 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class FileTurn implements AutoCloseable {
 
-  /** Hears at every look that another has the turn. */
+  /**
+   * Hears at every look that another process has the turn. Of a thread of this process nothing is
+   * said: it tells how far it is itself, to the same listeners.
+   */
   interface Waiting {
     void still() throws IOException;
   }
@@ -63,7 +66,7 @@ final class FileTurn implements AutoCloseable {
       while (!held) {
         held = queue.lock.tryLock(LOOK.toMillis(), TimeUnit.MILLISECONDS);
         if (!held) {
-          stillWaiting(file, limit, deadline, waiting);
+          inTime(file, limit, deadline);
         }
       }
       FileTurn turn = new FileTurn(key, queue, lockFile(key, limit, deadline, waiting));
@@ -115,7 +118,8 @@ final class FileTurn implements AutoCloseable {
           done = true;
           return channel;
         }
-        stillWaiting(file, limit, deadline, waiting);
+        inTime(file, limit, deadline);
+        waiting.still();
         Thread.sleep(LOOK);
       }
     } finally {
@@ -125,8 +129,7 @@ final class FileTurn implements AutoCloseable {
     }
   }
 
-  private static void stillWaiting(Path file, Duration limit, long deadline, Waiting waiting)
-      throws IOException, DownloadFailed {
+  private static void inTime(Path file, Duration limit, long deadline) throws DownloadFailed {
     if (System.nanoTime() - deadline > 0) {
       throw new DownloadFailed(
           "Another agent has been fetching "
@@ -135,7 +138,6 @@ final class FileTurn implements AutoCloseable {
               + limit.toMinutes()
               + " minutes; end it, or use another --home.");
     }
-    waiting.still();
   }
 
   private static Queue join(Path key) {

@@ -115,10 +115,7 @@ public final class ModelStore implements ModelFiles {
     Path part = beside(file, ".part");
     FileTurn.Waiting waiting =
         () ->
-            steps.at(
-                "another worker or agent is fetching it",
-                Files.exists(part) ? Files.size(part) : 0,
-                -1);
+            steps.at("another agent is fetching it", Files.exists(part) ? Files.size(part) : 0, -1);
     try (FileTurn turn = FileTurn.take(file, limits.othersWait(), waiting)) {
       turn.require();
       Optional<StoredFile> here = StoredFile.find(file, steps);

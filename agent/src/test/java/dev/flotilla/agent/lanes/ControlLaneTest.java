@@ -12,6 +12,7 @@ import dev.flotilla.wire.ControlMessage.LanesWanted;
 import dev.flotilla.wire.ControlMessage.Refusal;
 import dev.flotilla.wire.ControlMessage.RestartWorker;
 import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.ControlMessage.Welcome;
 import dev.flotilla.wire.ControlMessage.WorkerChanged;
 import dev.flotilla.wire.NodeFacts;
 import dev.flotilla.wire.WorkerReport.Phase;
@@ -205,6 +206,7 @@ class ControlLaneTest {
   @Test
   void aHubThatFallsSilentIsTakenForDead() throws Exception {
     hub.echoes = false;
+    hub.answer = new Welcome("hub-1", 100, 2, 6);
     start(Optional.of("token-1"));
     Control control = hub.nextControl();
 
@@ -218,7 +220,7 @@ class ControlLaneTest {
     start(Optional.of("token-1"));
     Control control = hub.nextControl();
 
-    await().until(() -> control.said(Heartbeat.class).size() >= 8);
+    await().until(() -> control.said(Heartbeat.class).size() >= 5);
     assertThat(hub.hellos).hasSize(1);
     assertThat(control.said(Heartbeat.class).getFirst().facts()).isEqualTo(FACTS);
   }

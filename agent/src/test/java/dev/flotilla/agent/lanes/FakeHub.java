@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A hub of raw sockets: takes lanes in, and does with them what a test says. */
 public final class FakeHub implements AutoCloseable {
-  static final Welcome WELCOME = new Welcome("hub-1", 100, 2, 6);
+  static final Welcome WELCOME = new Welcome("hub-1", 500, 2, 6);
 
   /** One accepted connection after its upgrade. */
   public static final class Lane {
@@ -52,7 +52,7 @@ public final class FakeHub implements AutoCloseable {
       this.out = socket.getOutputStream();
     }
 
-    void send(FromHub message) throws IOException {
+    public void send(FromHub message) throws IOException {
       sendBytes(ControlCodec.encode(message));
     }
 

@@ -466,7 +466,7 @@ class ModelStoreTest {
       CountDownLatch waits = new CountDownLatch(1);
       ProgressListener listener =
           (subject, step, done, total, finished) -> {
-            if (step.startsWith("another worker or agent")) {
+            if (step.startsWith("another agent")) {
               waits.countDown();
             }
           };

@@ -1,0 +1,86 @@
+package dev.flotilla.agent;
+
+import dev.flotilla.agent.engine.EngineAdapter;
+import dev.flotilla.agent.engine.LlamaServerAdapter;
+import dev.flotilla.agent.engine.LlamaServerInstallation;
+import dev.flotilla.agent.policy.Policy;
+import dev.flotilla.agent.process.Supervisor;
+import dev.flotilla.wire.ControlMessage.Desired;
+import dev.flotilla.wire.NodeFacts.EngineFacts;
+import dev.flotilla.wire.WorkerReport;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/** The engines of this machine, as far as its policy allows them, under a {@link Supervisor}. */
+public final class LocalEngines implements Supervision.Source {
+  private final Policy policy;
+  private final List<EngineAdapter> adapters;
+
+  /**
+   * Engines of one agent.
+   *
+   * @param home the agent's home, which installed engines are in
+   * @param searchPath where programs are looked for, as in the variable PATH
+   */
+  public LocalEngines(Path home, Policy policy, String searchPath) {
+    this.policy = policy;
+    this.adapters =
+        policy.engine("llama-server").stream()
+            .<EngineAdapter>map(
+                rule -> new LlamaServerAdapter(new LlamaServerInstallation(home, rule, searchPath)))
+            .toList();
+  }
+
+  @Override
+  public List<EngineFacts> engines() {
+    return adapters.stream().map(EngineAdapter::found).flatMap(Optional::stream).toList();
+  }
+
+  @Override
+  public Supervision start(Supervision.Surroundings around) {
+    Supervisor supervisor =
+        new Supervisor(
+            around.home(),
+            around.facts().get().physicalCores(),
+            policy,
+            adapters,
+            around.models(),
+            () -> around.facts().get().memoryAvailableBytes(),
+            around.listener());
+    supervisor.start();
+    return new Supervised(supervisor);
+  }
+
+  /** A supervisor in the words of the lanes. */
+  private record Supervised(Supervisor supervisor) implements Supervision {
+    @Override
+    public List<WorkerReport> reports() {
+      return supervisor.reports();
+    }
+
+    @Override
+    public void desired(Desired desired) {
+      supervisor.desired(desired.workers());
+    }
+
+    @Override
+    public void restart(String worker) {
+      supervisor.restart(worker);
+    }
+
+    @Override
+    public EnginePort port(String worker, long generation) {
+      OptionalInt port = supervisor.port(worker, generation);
+      return port.isPresent()
+          ? new EnginePort.Live(port.getAsInt())
+          : new EnginePort.None("launch " + generation + " of " + worker + " is not ready here");
+    }
+
+    @Override
+    public void close() {
+      supervisor.close();
+    }
+  }
+}
