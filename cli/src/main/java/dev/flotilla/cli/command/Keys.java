@@ -6,6 +6,7 @@ import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +23,7 @@ import tools.jackson.databind.json.JsonMapper;
     name = "keys",
     description = "Makes and revokes the keys that clients ask with ('flotilla get keys' lists).",
     footer = {
-      "%nOnce a key exists the hub demands one of everybody; the first must be an --admin key.",
+      "%nA hub that starts with keys demands one of everybody; make an --admin key first.",
       "%nExamples:",
       "  flotilla keys create --admin me      may also configure the hub; printed once",
       "  flotilla keys create laptop-editor   may only ask models",
@@ -41,7 +42,11 @@ public final class Keys implements Runnable {
   @Command(
       name = "create",
       description = "Makes a key and prints it: the hub keeps only its hash.",
-      footer = {"%nExample:", "  export FLOTILLA_KEY=$(flotilla keys create --admin me)"})
+      footer = {
+        "%nExamples:",
+        "  export FLOTILLA_KEY=$(flotilla keys create --admin me)",
+        "  flotilla keys create --admin me --home ~/.flotilla   the first, before the hub runs",
+      })
   public static final class Create implements Callable<Integer> {
     private final Shell shell;
     @Mixin private final HubOptions hub = new HubOptions();
@@ -52,20 +57,37 @@ public final class Keys implements Runnable {
     @Option(names = "--admin", description = "It may also configure the hub.")
     private boolean admin;
 
+    @Option(
+        names = "--home",
+        paramLabel = "DIR",
+        description = "Makes it in this state folder, while no hub runs on it: for the first key.")
+    private @Nullable Path home;
+
     public Create(Shell shell) {
       this.shell = shell;
     }
 
     @Override
     public Integer call() {
-      JsonNode answer =
-          hub.client(shell)
-              .post(
-                  "/api/keys",
-                  JsonMapper.shared().createObjectNode().put("name", name).put("admin", admin));
-      shell.out().println(Text.printable(answer.path("key").asString("")));
+      String key;
+      boolean demanded = true;
+      if (home != null) {
+        key = OfflineKeys.create(home.toAbsolutePath().normalize(), name, admin);
+      } else {
+        JsonNode answer =
+            hub.client(shell)
+                .post(
+                    "/api/keys",
+                    JsonMapper.shared().createObjectNode().put("name", name).put("admin", admin));
+        key = answer.path("key").asString("");
+        demanded = answer.path("demanded").asBoolean();
+      }
+      shell.out().println(Text.printable(key));
       shell.out().flush();
       shell.err().println("(shown this once: the hub keeps only its hash)");
+      if (!demanded) {
+        shell.err().println("(the hub demands keys from its next start on)");
+      }
       return 0;
     }
   }

@@ -5,6 +5,8 @@ import dev.flotilla.hub.fleet.Fleet;
 import dev.flotilla.hub.keys.EnrolmentTokens;
 import dev.flotilla.hub.keys.Keys;
 import dev.flotilla.hub.routing.Dispatcher;
+import dev.flotilla.hub.spec.Revisions;
+import dev.flotilla.hub.spec.SpecDifference.Change;
 import dev.flotilla.hub.store.Event;
 import dev.flotilla.hub.store.EventTable;
 import dev.flotilla.hub.store.Store;
@@ -60,7 +62,7 @@ public final class Api implements HttpService {
       Store store,
       Keys keys,
       EnrolmentTokens tokens,
-      Configuration configuration,
+      Revisions revisions,
       Supplier<HubStatus> status,
       String listenHost,
       String machineName) {}
@@ -81,12 +83,12 @@ public final class Api implements HttpService {
     get(
         rules,
         "/api/models",
-        call -> ApiViews.models(parts.configuration().spec(), parts.fleet().current()));
+        call -> ApiViews.models(parts.revisions().inForce().spec(), parts.fleet().current()));
     get(
         rules,
         "/api/backends",
-        call -> ApiViews.backends(parts.configuration().spec(), parts.dispatcher().loads()));
-    get(rules, "/api/routes", call -> ApiViews.routes(parts.configuration().spec()));
+        call -> ApiViews.backends(parts.revisions().inForce().spec(), parts.dispatcher().loads()));
+    get(rules, "/api/routes", call -> ApiViews.routes(parts.revisions().inForce().spec()));
     get(rules, "/api/events", this::events);
     get(rules, "/api/progress", call -> ApiViews.list(parts.fleet().progress()));
     get(
@@ -234,31 +236,43 @@ public final class Api implements HttpService {
   }
 
   private JsonNode apply(ApiCall call) throws ApiRefusal, StoreFailed {
-    boolean dryRun = call.flag("dry-run");
     String yaml = new String(call.file(), StandardCharsets.UTF_8);
-    Configuration.Outcome outcome = parts.configuration().apply(yaml, call.by(), dryRun);
-    return switch (outcome) {
-      case Configuration.Outcome.Rejected rejected ->
-          throw ApiCall.refusal(
-              "invalid_configuration", String.join("; ", rejected.problems()), null);
-      case Configuration.Outcome.Accepted accepted -> accepted(accepted, dryRun);
+    String fileName = call.query("file").filter(name -> name.length() <= 200).orElse("fleet.yaml");
+    ObjectNode node = MAPPER.createObjectNode();
+    return switch (parts.revisions().apply(yaml, fileName, call.by(), call.flag("dry-run"))) {
+      case Revisions.Outcome.Rejected rejected ->
+          throw ApiCall.refusal("invalid_configuration", rejected.bad().text(), null);
+      case Revisions.Outcome.WouldChange would ->
+          changes(node, would.changes())
+              .put("revision", parts.revisions().inForce().number())
+              .put(
+                  "message",
+                  would.changes().isEmpty()
+                      ? "in order; nothing would change"
+                      : "in order; nothing was changed (--dry-run)");
+      case Revisions.Outcome.Unchanged unchanged ->
+          changes(node, List.of())
+              .put("revision", unchanged.revision())
+              .put("message", "nothing changes; revision " + unchanged.revision() + " stays");
+      case Revisions.Outcome.Applied applied ->
+          changes(node, applied.changes())
+              .put("revision", applied.revision())
+              .put("message", "revision " + applied.revision() + " is in force");
     };
   }
 
-  private static JsonNode accepted(Configuration.Outcome.Accepted accepted, boolean dryRun) {
-    ObjectNode node = MAPPER.createObjectNode();
-    node.put("revision", accepted.revision()).put("dryRun", dryRun);
-    var changes = node.putArray("changes");
-    accepted.changes().forEach(changes::add);
-    String message;
-    if (accepted.changes().isEmpty()) {
-      message = "nothing changes; revision " + accepted.revision() + " is in force";
-    } else if (dryRun) {
-      message = "in order; nothing was changed (--dry-run)";
-    } else {
-      message = "revision " + accepted.revision() + " is in force";
+  private static ObjectNode changes(ObjectNode node, List<Change> changes) {
+    var lines = node.putArray("changes");
+    for (Change change : changes) {
+      String mark =
+          switch (change.kind()) {
+            case ADDED -> "+ ";
+            case CHANGED -> "~ ";
+            case REMOVED -> "- ";
+          };
+      lines.add(mark + change);
     }
-    return node.put("message", message);
+    return node;
   }
 
   /** What the fleet is told to do with a worker or node. */

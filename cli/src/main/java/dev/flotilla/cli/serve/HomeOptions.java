@@ -1,0 +1,37 @@
+package dev.flotilla.cli.serve;
+
+import dev.flotilla.cli.output.Shell;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Where state is kept, and how much is told. */
+public final class HomeOptions {
+  @Option(
+      names = "--home",
+      paramLabel = "DIR",
+      description = "The state folder (else FLOTILLA_HOME, else ~/.flotilla).")
+  private @Nullable Path home;
+
+  @Option(names = "--verbose", description = "Writes details to the log, and to the console.")
+  private boolean verbose;
+
+  public HomeOptions() {}
+
+  /** The state folder, absolute. */
+  public Path home(Shell shell) {
+    Path chosen =
+        home != null
+            ? home
+            : shell
+                .variable("FLOTILLA_HOME")
+                .map(Path::of)
+                .orElseGet(() -> Path.of(System.getProperty("user.home"), ".flotilla"));
+    return chosen.toAbsolutePath().normalize();
+  }
+
+  /** Whether details are wanted. */
+  public boolean verbose() {
+    return verbose;
+  }
+}

@@ -1,0 +1,82 @@
+package dev.flotilla.cli.serve;
+
+import dev.flotilla.cli.Version;
+import dev.flotilla.cli.output.Failure;
+import dev.flotilla.cli.output.Shell;
+import dev.flotilla.hub.HubConfig;
+import dev.flotilla.hub.server.HubServer.Certificate;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Where a hub listens, and how it is protected there. */
+final class ListenOptions {
+  @Option(
+      names = "--listen",
+      paramLabel = "HOST:PORT",
+      converter = ListenAddress.class,
+      description =
+          "Where to listen (default: "
+              + ListenAddress.DEFAULT
+              + ", this machine alone; 0.0.0.0:8484 for others too, which then need keys).")
+  private @Nullable InetSocketAddress listen;
+
+  @Option(
+      names = "--tls-cert",
+      paramLabel = "FILE",
+      description = "Certificate chain (PEM) for the listener.")
+  private @Nullable Path certificate;
+
+  @Option(
+      names = "--tls-key",
+      paramLabel = "FILE",
+      description = "The certificate's private key (PEM, no passphrase).")
+  private @Nullable Path key;
+
+  @Option(
+      names = "--allow-no-keys",
+      description =
+          "Listens beyond this machine without demanding keys: whoever reaches it may use and"
+              + " configure it.")
+  private boolean allowNoKeys;
+
+  /**
+   * The hub's configuration.
+   *
+   * @param agentInside whether an agent of the same process dials the hub
+   */
+  HubConfig config(Path home, Shell shell, boolean agentInside) {
+    if ((certificate == null) != (key == null)) {
+      throw new Failure("--tls-cert and --tls-key are given together, or neither");
+    }
+    Optional<Certificate> tls =
+        certificate != null && key != null
+            ? Optional.of(new Certificate(certificate, key))
+            : Optional.empty();
+    InetSocketAddress address =
+        listen != null ? listen : new ListenAddress().convert(ListenAddress.DEFAULT);
+    boolean reachableByLoopback =
+        address.getAddress().isLoopbackAddress() || address.getAddress().isAnyLocalAddress();
+    return new HubConfig(
+        home,
+        address,
+        tls,
+        agentInside && (tls.isPresent() || !reachableByLoopback),
+        allowNoKeys,
+        machineName(shell),
+        Version.number(),
+        shell::variable);
+  }
+
+  static String machineName(Shell shell) {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      return shell.variable("HOSTNAME").orElse("");
+    }
+  }
+}

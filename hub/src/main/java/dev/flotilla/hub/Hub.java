@@ -1,0 +1,298 @@
+package dev.flotilla.hub;
+
+import dev.flotilla.hub.api.Api;
+import dev.flotilla.hub.api.HubStatus;
+import dev.flotilla.hub.fleet.Fleet;
+import dev.flotilla.hub.fleet.FleetLimits;
+import dev.flotilla.hub.keys.EnrolledNodes;
+import dev.flotilla.hub.keys.EnrolmentTokens;
+import dev.flotilla.hub.keys.Keys;
+import dev.flotilla.hub.lanes.EnrolService;
+import dev.flotilla.hub.lanes.LaneLimits;
+import dev.flotilla.hub.lanes.LaneUpgrades;
+import dev.flotilla.hub.lanes.WorkLanes;
+import dev.flotilla.hub.routing.Dispatcher;
+import dev.flotilla.hub.routing.FleetSnapshot;
+import dev.flotilla.hub.routing.Ledger;
+import dev.flotilla.hub.routing.QueueLimits;
+import dev.flotilla.hub.routing.Speeds;
+import dev.flotilla.hub.server.HubServer;
+import dev.flotilla.hub.server.ListenFailed;
+import dev.flotilla.hub.server.ServerLimits;
+import dev.flotilla.hub.spec.Revisions;
+import dev.flotilla.hub.store.Store;
+import dev.flotilla.hub.store.StoreFailed;
+import dev.flotilla.hub.store.StoreLimits;
+import dev.flotilla.hub.ui.Dashboard;
+import dev.flotilla.hub.ui.DashboardAccess;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A whole hub: every part made, in the order in which each needs the ones before it, and ended the
+ * other way round.
+ *
+ * <p><b>The start.</b> First the store, because a hub that can't read what it promised to remember
+ * must not run. From it the keys; now it is known whether keys are demanded, and a hub that would
+ * listen beyond this machine without any refuses to. Then the lanes and the fleet, which remembers
+ * its nodes and workers but serves nothing; the ledger and the dispatcher, which follow the fleet;
+ * and the configuration in force, which tells the fleet what to serve. All of it stands before the
+ * listener opens, so the first request and the first agent to return meet a hub that knows what it
+ * wants: an agent that came back a moment too early would be told to stop its workers.
+ *
+ * <p><b>The stop.</b> The pages' open streams end, the listener closes (requests in flight get a
+ * moment, {@link ServerLimits#stopTime()}), then the lanes: agents see their connections end, keep
+ * their workers and dial on. The store comes last and writes what waits.
+ *
+ * <p><b>Concurrency.</b> The parts look after themselves. {@link #close()} runs once; a start that
+ * fails half-way closes what it had made.
+ */
+public final class Hub implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(Hub.class.getName());
+
+  private final HubConfig config;
+  private final InstantSource clock = InstantSource.system();
+  private final SecureRandom random = new SecureRandom();
+  private final Deque<AutoCloseable> made = new ArrayDeque<>();
+  private final Instant startedAt = clock.instant();
+
+  private final Store store;
+  private final Keys keys;
+  private final EnrolmentTokens tokens;
+  private final Fleet fleet;
+  private final Dispatcher dispatcher;
+  private final Revisions revisions;
+  private final HubServer server;
+
+  /**
+   * Starts a hub; when this returns it answers.
+   *
+   * @throws HubRefused where it can't or must not run
+   */
+  public static Hub start(HubConfig config) throws HubRefused {
+    return new Hub(config);
+  }
+
+  private Hub(HubConfig config) throws HubRefused {
+    this.config = config;
+    try {
+      store = closing(Store.open(config.home(), StoreLimits.DEFAULT, clock));
+      RecentEvents journal = new RecentEvents(store, clock);
+      keys = keys();
+      tokens = new EnrolmentTokens(store, clock, random);
+      EnrolledNodes nodes = new EnrolledNodes(store, tokens, random);
+
+      WorkLanes lanes = closing(new WorkLanes(LaneLimits.DEFAULT, System::nanoTime));
+      Ledger ledger = new Ledger();
+      fleet =
+          closing(
+              new Fleet(
+                  hubId(),
+                  lanes,
+                  store.fleetMemory(),
+                  journal,
+                  BACKENDS,
+                  config.environment(),
+                  ledger::inFlight,
+                  FleetLimits.DEFAULT,
+                  clock,
+                  System::nanoTime));
+      revisions =
+          new Revisions(
+              store,
+              journal,
+              clock,
+              next -> fleet.apply(next.spec(), next.number(), next.at()));
+      dispatcher =
+          new Dispatcher(
+              fleet,
+              ledger,
+              new Speeds(),
+              () -> QueueLimits.of(revisions.inForce().spec().limits()),
+              System::nanoTime);
+      revisions.start();
+      fleet.start();
+
+      LaneUpgrades upgrades = closing(new LaneUpgrades(nodes, fleet, lanes, System::nanoTime));
+      Dashboard dashboard =
+          new Dashboard(
+              new FleetWindow(fleet, dispatcher, journal, this::notices),
+              access(),
+              address().toString());
+      server =
+          closing(
+              new HubServer(
+                      config.listen(),
+                      config.certificate(),
+                      localListener(),
+                      ServerLimits.DEFAULTS,
+                      List.of(
+                          new EnrolService(nodes, LaneLimits.DEFAULT, System::nanoTime),
+                          new Api(apiParts()),
+                          dashboard),
+                      upgrades.upgraders())
+                  .start());
+      closing(dashboard);
+    } catch (StoreFailed e) {
+      close();
+      throw new HubRefused(e.sentence(), e);
+    } catch (ListenFailed e) {
+      close();
+      throw new HubRefused(String.valueOf(e.getMessage()), e);
+    } catch (HubRefused | RuntimeException e) {
+      close();
+      throw e;
+    }
+  }
+
+  /** Keys, and with them whether they are demanded: beyond loopback, and once there are any. */
+  private Keys keys() throws StoreFailed, HubRefused {
+    boolean any = !store.clientKeys().all().isEmpty();
+    boolean beyond = !config.loopbackOnly();
+    if (beyond && !any && !config.allowNoKeys()) {
+      throw new HubRefused(
+          "listening on "
+              + config.listen().getAddress().getHostAddress()
+              + " lets other machines in, and this hub has no keys yet: make one with 'flotilla keys"
+              + " create --admin me --home "
+              + config.home()
+              + "', or name --allow-no-keys if all who reach this machine may use it");
+    }
+    return new Keys(store, any, clock, random);
+  }
+
+  private Optional<InetSocketAddress> localListener() {
+    return config.localListener()
+        ? Optional.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+        : Optional.empty();
+  }
+
+  private Api.Parts apiParts() {
+    return new Api.Parts(
+        fleet,
+        dispatcher,
+        store,
+        keys,
+        tokens,
+        revisions,
+        this::status,
+        config.listen().getHostString(),
+        config.machineName());
+  }
+
+  private DashboardAccess access() {
+    return new DashboardAccess() {
+      @Override
+      public boolean keysDemanded() {
+        return keys.required();
+      }
+
+      @Override
+      public boolean admits(String bearerToken) {
+        return keys.find(bearerToken).isPresent();
+      }
+    };
+  }
+
+  /** A random name for this state folder, made once: agents tell by it whether it is their hub. */
+  private String hubId() {
+    Path file = config.home().resolve("hub").resolve("id");
+    try {
+      if (Files.exists(file)) {
+        return Files.readString(file).strip();
+      }
+      byte[] id = new byte[8];
+      random.nextBytes(id);
+      Path fresh = file.resolveSibling("id.new");
+      Files.writeString(fresh, HexFormat.of().formatHex(id) + "\n");
+      Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
+      return HexFormat.of().formatHex(id);
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't keep the hub's id in " + file, e);
+    }
+  }
+
+  private List<HubStatus.Notice> notices() {
+    return Notices.of(
+        config,
+        keys.required(),
+        store.health(),
+        revisions.rejection(),
+        revisions.inForce().number());
+  }
+
+  /** How the hub is now. */
+  public HubStatus status() {
+    FleetSnapshot snapshot = fleet.current();
+    return new HubStatus(
+        config.version(),
+        address().toString(),
+        startedAt,
+        snapshot.names().values().stream().anyMatch(dispatcher::serves),
+        revisions.inForce().number(),
+        keys.required(),
+        config.certificate().isPresent(),
+        notices());
+  }
+
+  /** How the hub is called from this machine: {@code http://127.0.0.1:8484}. */
+  public URI address() {
+    InetAddress listen = config.listen().getAddress();
+    String host = listen.isAnyLocalAddress() ? "127.0.0.1" : config.listen().getHostString();
+    String scheme = config.certificate().isPresent() ? "https" : "http";
+    return URI.create(scheme + "://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + server.port());
+  }
+
+  /** How an agent in this process calls the hub. */
+  public URI localAddress() {
+    return config.localListener()
+        ? URI.create("http://127.0.0.1:" + server.localPort())
+        : address();
+  }
+
+  /** The fleet, for whoever runs in the same process. */
+  public Fleet fleet() {
+    return fleet;
+  }
+
+  /** The configuration in force and the way to the next. */
+  public Revisions revisions() {
+    return revisions;
+  }
+
+  /** Tokens for new agents. */
+  public EnrolmentTokens tokens() {
+    return tokens;
+  }
+
+  private <T extends AutoCloseable> T closing(T part) {
+    made.push(part);
+    return part;
+  }
+
+  @Override
+  public void close() {
+    while (!made.isEmpty()) {
+      AutoCloseable part = made.pop();
+      try {
+        part.close();
+      } catch (Exception e) {
+        LOG.log(System.Logger.Level.WARNING, "while closing " + part.getClass().getSimpleName(), e);
+      }
+    }
+  }
+}
