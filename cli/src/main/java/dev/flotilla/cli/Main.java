@@ -2,6 +2,7 @@ package dev.flotilla.cli;
 
 import dev.flotilla.cli.command.Apply;
 import dev.flotilla.cli.command.Chat;
+import dev.flotilla.cli.command.Doctor;
 import dev.flotilla.cli.command.Describe;
 import dev.flotilla.cli.command.Get;
 import dev.flotilla.cli.command.Keys;
@@ -9,6 +10,13 @@ import dev.flotilla.cli.command.LifeCommand;
 import dev.flotilla.cli.command.Tokens;
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.Shell;
+import dev.flotilla.cli.serve.HubCommand;
+import dev.flotilla.cli.serve.Train;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.Writer;
+import java.util.List;
+import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.ParameterException;
@@ -20,7 +28,12 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] arguments) {
-    System.exit(run(Shell.ofProcess(), arguments));
+    int code = run(Shell.ofProcess(), arguments);
+    if (code == CommandLine.ExitCode.OK) {
+      return;
+    }
+    // Nothing runs any more that would need a shutdown, and asking for one costs a logger's start.
+    Runtime.getRuntime().halt(code);
   }
 
   /** Runs one command; 0 done, 1 failed, 2 wrong usage. Whatever is wrong is one line on err. */
@@ -35,6 +48,7 @@ public final class Main {
 
   static CommandLine commands(Shell shell) {
     CommandLine root = new CommandLine(new Flotilla());
+    root.addSubcommand(new HubCommand(shell));
     root.addSubcommand(new Apply(shell));
     root.addSubcommand(new Get(shell));
     root.addSubcommand(new Describe(shell));
@@ -52,6 +66,8 @@ public final class Main {
             .addSubcommand(new Tokens.Create(shell))
             .addSubcommand(Keys.ListAll.ofTokens(shell))
             .addSubcommand(new Tokens.Revoke(shell)));
+    root.addSubcommand(new Doctor(shell, List::of));
+    root.addSubcommand(new Train(hub -> askOnce(hub)));
     everywhere(root);
     root.setOut(shell.out());
     root.setErr(shell.err());
@@ -61,6 +77,19 @@ public final class Main {
     root.setParameterExceptionHandler((problem, args) -> wrongUsage(shell, problem));
     root.setExecutionExceptionHandler((problem, command, result) -> failed(shell, problem));
     return root;
+  }
+
+  /** What people ask a hub most, asked once and not shown: for the AOT cache. */
+  private static void askOnce(String hub) {
+    PrintWriter nowhere = new PrintWriter(Writer.nullWriter());
+    Shell shell =
+        new Shell(InputStream.nullInputStream(), nowhere, nowhere, Map.of(), true, true, 100);
+    for (String command : List.of("get workers", "get nodes -o json", "get events", "chat hi")) {
+      String[] words = (command + " --hub " + hub).split(" ");
+      if (run(shell, words) != 0) {
+        throw new Failure("'" + command + "' failed in the training");
+      }
+    }
   }
 
   /** {@code --help} and {@code --version} are understood by every command. */

@@ -25,6 +25,20 @@ import dev.flotilla.hub.store.StoreFailed;
 import dev.flotilla.hub.store.StoreLimits;
 import dev.flotilla.hub.ui.Dashboard;
 import dev.flotilla.hub.ui.DashboardAccess;
+import io.helidon.webserver.http.HttpService;
+import io.micrometer.core.instrument.Gauge;
+import java.util.ArrayList;
+import dev.flotilla.hub.gateway.Gateway;
+import dev.flotilla.hub.gateway.GatewayLimits;
+import dev.flotilla.hub.gateway.Health;
+import dev.flotilla.hub.gateway.Metrics;
+import dev.flotilla.hub.gateway.ModelList;
+import dev.flotilla.hub.gateway.Recorder;
+import dev.flotilla.hub.gateway.SocketDialer;
+import dev.flotilla.hub.routing.Dialer;
+import dev.flotilla.hub.spec.FleetSpec;
+import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.Deadlines;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -105,7 +119,7 @@ public final class Hub implements AutoCloseable {
                   lanes,
                   store.fleetMemory(),
                   journal,
-                  BACKENDS,
+                  Hub::backend,
                   config.environment(),
                   ledger::inFlight,
                   FleetLimits.DEFAULT,
@@ -117,11 +131,12 @@ public final class Hub implements AutoCloseable {
               journal,
               clock,
               next -> fleet.apply(next.spec(), next.number(), next.at()));
+      Speeds speeds = new Speeds();
       dispatcher =
           new Dispatcher(
               fleet,
               ledger,
-              new Speeds(),
+              speeds,
               () -> QueueLimits.of(revisions.inForce().spec().limits()),
               System::nanoTime);
       revisions.start();
@@ -133,19 +148,20 @@ public final class Hub implements AutoCloseable {
               new FleetWindow(fleet, dispatcher, journal, this::notices),
               access(),
               address().toString());
+      List<HttpService> services = new ArrayList<>(clientServices(speeds, journal));
+      services.add(new EnrolService(nodes, LaneLimits.DEFAULT, System::nanoTime));
+      services.add(new Api(apiParts()));
+      services.add(dashboard);
       server =
           closing(
               new HubServer(
-                      config.listen(),
-                      config.certificate(),
-                      localListener(),
-                      ServerLimits.DEFAULTS,
-                      List.of(
-                          new EnrolService(nodes, LaneLimits.DEFAULT, System::nanoTime),
-                          new Api(apiParts()),
-                          dashboard),
-                      upgrades.upgraders())
-                  .start());
+                  config.listen(),
+                  config.certificate(),
+                  localListener(),
+                  ServerLimits.DEFAULTS,
+                  services,
+                  upgrades.upgraders()));
+      server.start();
       closing(dashboard);
     } catch (StoreFailed e) {
       close();
@@ -173,6 +189,52 @@ public final class Hub implements AutoCloseable {
               + "', or name --allow-no-keys if all who reach this machine may use it");
     }
     return new Keys(store, any, clock, random);
+  }
+
+  /** What clients call: {@code /v1/*}, {@code /health}, {@code /ready}, {@code /metrics}. */
+  private List<HttpService> clientServices(Speeds speeds, RecentEvents journal) {
+    Metrics metrics = new Metrics();
+    Gauge.builder("flotilla.journal.dropped", store, Store::journalDropped)
+        .description("Rows of usage, events and history that were not stored")
+        .register(metrics.registry());
+    Gauge.builder("flotilla.store.failing", store, each -> each.health().ok() ? 0 : 1)
+        .description("1 while nothing can be stored")
+        .register(metrics.registry());
+    Gauge.builder("flotilla.revision", () -> revisions.inForce().number())
+        .description("The configuration in force")
+        .register(metrics.registry());
+    Gauge.builder("flotilla.revisions.rejected", revisions, Revisions::rejections)
+        .description("Configurations that were rejected since the start")
+        .register(metrics.registry());
+    GatewayLimits limits = GatewayLimits.DEFAULTS;
+    Gateway gateway =
+        new Gateway(
+            fleet,
+            dispatcher,
+            keys,
+            new Recorder(speeds, journal, metrics, clock),
+            closing(new Deadlines(System::nanoTime)).start(),
+            limits,
+            ServerLimits.DEFAULTS,
+            () -> revisions.inForce().spec().limits().requestBodyBytes(),
+            System::nanoTime);
+    return List.of(
+        gateway,
+        new ModelList(fleet, keys, limits),
+        new Health(fleet, dispatcher, metrics, this::troubles));
+  }
+
+  private static Dialer backend(FleetSpec.Backend backend) {
+    return new SocketDialer(
+        backend.url(), Optional.empty(), SocketDialer.Limits.DEFAULTS, System::nanoTime);
+  }
+
+  /** What is amiss though requests are served. */
+  private List<String> troubles() {
+    return notices().stream()
+        .filter(notice -> notice.severity() == Severity.ERROR)
+        .map(HubStatus.Notice::message)
+        .toList();
   }
 
   private Optional<InetSocketAddress> localListener() {
