@@ -2,8 +2,8 @@ package dev.flotilla.cli;
 
 import dev.flotilla.cli.command.Apply;
 import dev.flotilla.cli.command.Chat;
-import dev.flotilla.cli.command.Doctor;
 import dev.flotilla.cli.command.Describe;
+import dev.flotilla.cli.command.Doctor;
 import dev.flotilla.cli.command.Get;
 import dev.flotilla.cli.command.Keys;
 import dev.flotilla.cli.command.LifeCommand;

@@ -88,9 +88,7 @@ final class ArchitectureTest {
           .should()
           .resideInAnyPackage("dev.flotilla.*", "dev.flotilla.*.*");
 
-  private static DescribedPredicate<JavaClass>
-      oursOutside(String... allowed) {
-    return resideInAPackage("dev.flotilla..")
-        .and(not(resideInAnyPackage(allowed)));
+  private static DescribedPredicate<JavaClass> oursOutside(String... allowed) {
+    return resideInAPackage("dev.flotilla..").and(not(resideInAnyPackage(allowed)));
   }
 }

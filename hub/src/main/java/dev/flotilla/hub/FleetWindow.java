@@ -48,10 +48,9 @@ record FleetWindow(
   @Override
   public List<Progress> progress() {
     return fleetParts.progress().stream()
-        .map(
-            step ->
-                new Progress(
-                    step.node(), step.subject(), step.step(), step.doneBytes(), step.totalBytes()))
+        .map(step ->
+            new Progress(
+                step.node(), step.subject(), step.step(), step.doneBytes(), step.totalBytes()))
         .toList();
   }
 

@@ -4,6 +4,13 @@ import dev.flotilla.hub.api.Api;
 import dev.flotilla.hub.api.HubStatus;
 import dev.flotilla.hub.fleet.Fleet;
 import dev.flotilla.hub.fleet.FleetLimits;
+import dev.flotilla.hub.gateway.Gateway;
+import dev.flotilla.hub.gateway.GatewayLimits;
+import dev.flotilla.hub.gateway.Health;
+import dev.flotilla.hub.gateway.Metrics;
+import dev.flotilla.hub.gateway.ModelList;
+import dev.flotilla.hub.gateway.Recorder;
+import dev.flotilla.hub.gateway.SocketDialer;
 import dev.flotilla.hub.keys.EnrolledNodes;
 import dev.flotilla.hub.keys.EnrolmentTokens;
 import dev.flotilla.hub.keys.Keys;
@@ -11,6 +18,7 @@ import dev.flotilla.hub.lanes.EnrolService;
 import dev.flotilla.hub.lanes.LaneLimits;
 import dev.flotilla.hub.lanes.LaneUpgrades;
 import dev.flotilla.hub.lanes.WorkLanes;
+import dev.flotilla.hub.routing.Dialer;
 import dev.flotilla.hub.routing.Dispatcher;
 import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.Ledger;
@@ -19,26 +27,17 @@ import dev.flotilla.hub.routing.Speeds;
 import dev.flotilla.hub.server.HubServer;
 import dev.flotilla.hub.server.ListenFailed;
 import dev.flotilla.hub.server.ServerLimits;
+import dev.flotilla.hub.spec.FleetSpec;
 import dev.flotilla.hub.spec.Revisions;
 import dev.flotilla.hub.store.Store;
 import dev.flotilla.hub.store.StoreFailed;
 import dev.flotilla.hub.store.StoreLimits;
 import dev.flotilla.hub.ui.Dashboard;
 import dev.flotilla.hub.ui.DashboardAccess;
-import io.helidon.webserver.http.HttpService;
-import io.micrometer.core.instrument.Gauge;
-import java.util.ArrayList;
-import dev.flotilla.hub.gateway.Gateway;
-import dev.flotilla.hub.gateway.GatewayLimits;
-import dev.flotilla.hub.gateway.Health;
-import dev.flotilla.hub.gateway.Metrics;
-import dev.flotilla.hub.gateway.ModelList;
-import dev.flotilla.hub.gateway.Recorder;
-import dev.flotilla.hub.gateway.SocketDialer;
-import dev.flotilla.hub.routing.Dialer;
-import dev.flotilla.hub.spec.FleetSpec;
 import dev.flotilla.wire.ControlMessage.Severity;
 import dev.flotilla.wire.Deadlines;
+import io.helidon.webserver.http.HttpService;
+import io.micrometer.core.instrument.Gauge;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -51,6 +50,7 @@ import java.security.SecureRandom;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HexFormat;
 import java.util.List;
@@ -127,10 +127,7 @@ public final class Hub implements AutoCloseable {
                   System::nanoTime));
       revisions =
           new Revisions(
-              store,
-              journal,
-              clock,
-              next -> fleet.apply(next.spec(), next.number(), next.at()));
+              store, journal, clock, next -> fleet.apply(next.spec(), next.number(), next.at()));
       Speeds speeds = new Speeds();
       dispatcher =
           new Dispatcher(
@@ -147,7 +144,7 @@ public final class Hub implements AutoCloseable {
           new Dashboard(
               new FleetWindow(fleet, dispatcher, journal, this::notices),
               access(),
-              address().toString());
+              () -> address().toString());
       List<HttpService> services = new ArrayList<>(clientServices(speeds, journal));
       services.add(new EnrolService(nodes, LaneLimits.DEFAULT, System::nanoTime));
       services.add(new Api(apiParts()));
@@ -316,7 +313,8 @@ public final class Hub implements AutoCloseable {
     InetAddress listen = config.listen().getAddress();
     String host = listen.isAnyLocalAddress() ? "127.0.0.1" : config.listen().getHostString();
     String scheme = config.certificate().isPresent() ? "https" : "http";
-    return URI.create(scheme + "://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + server.port());
+    return URI.create(
+        scheme + "://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + server.port());
   }
 
   /** How an agent in this process calls the hub. */

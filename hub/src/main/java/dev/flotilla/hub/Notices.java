@@ -27,16 +27,15 @@ final class Notices {
               "store-failing",
               "Serving goes on, but nothing new is remembered: " + failing.what()));
     }
-    rejection.ifPresent(
-        rejected ->
-            notices.add(
-                new Notice(
-                    Severity.ERROR,
-                    "revision-rejected",
-                    "The last configuration was rejected, revision "
-                        + revision
-                        + " stays in force: "
-                        + rejected.problems().getFirst())));
+    rejection.ifPresent(rejected ->
+        notices.add(
+            new Notice(
+                Severity.ERROR,
+                "revision-rejected",
+                "The last configuration was rejected, revision "
+                    + revision
+                    + " stays in force: "
+                    + rejected.problems().getFirst())));
     if (!config.loopbackOnly() && !keysDemanded) {
       notices.add(
           new Notice(

@@ -112,7 +112,10 @@ public final class Doctor implements Callable<Integer> {
     return facts.memoryAvailableBytes() >= MEMORY_NEEDED_BYTES
         ? new Finding("Memory", Verdict.GOOD, found, "")
         : new Finding(
-            "Memory", Verdict.CARE, found, "even a small model needs about 1 GiB: end some programs");
+            "Memory",
+            Verdict.CARE,
+            found,
+            "even a small model needs about 1 GiB: end some programs");
   }
 
   private static Finding accelerators(NodeFacts facts) {
@@ -122,12 +125,11 @@ public final class Doctor implements Callable<Integer> {
     }
     String found =
         facts.accelerators().stream()
-            .map(
-                each ->
-                    each.name()
-                        + (each.memoryTotalBytes() > 0
-                            ? " (" + Text.bytes(each.memoryTotalBytes()) + ")"
-                            : ""))
+            .map(each ->
+                each.name()
+                    + (each.memoryTotalBytes() > 0
+                        ? " (" + Text.bytes(each.memoryTotalBytes()) + ")"
+                        : ""))
             .collect(Collectors.joining(", "));
     return new Finding("Accelerators", Verdict.GOOD, found, "");
   }
@@ -135,16 +137,15 @@ public final class Doctor implements Callable<Integer> {
   private static List<Finding> engines(NodeFacts facts, boolean python) {
     if (!facts.engines().isEmpty()) {
       return facts.engines().stream()
-          .map(
-              each ->
-                  new Finding(
-                      "Engine",
-                      Verdict.GOOD,
-                      each.engine()
-                          + (each.version().isEmpty() ? "" : " " + each.version())
-                          + " at "
-                          + each.path(),
-                      ""))
+          .map(each ->
+              new Finding(
+                  "Engine",
+                  Verdict.GOOD,
+                  each.engine()
+                      + (each.version().isEmpty() ? "" : " " + each.version())
+                      + " at "
+                      + each.path(),
+                  ""))
           .toList();
     }
     return List.of(
@@ -226,7 +227,8 @@ public final class Doctor implements Callable<Integer> {
     boolean here = host.equals("127.0.0.1") || host.equals("localhost");
     int port = client.address().getPort();
     if (!here || port < 0) {
-      return new Finding("Hub", Verdict.CARE, String.valueOf(failure.getMessage()), "start it there");
+      return new Finding(
+          "Hub", Verdict.CARE, String.valueOf(failure.getMessage()), "start it there");
     }
     try (ServerSocket socket = new ServerSocket()) {
       socket.bind(new InetSocketAddress(host, port));

@@ -59,7 +59,9 @@ public final class HubCommand implements Callable<Integer> {
       shell.err().println("  Nothing is served yet: flotilla apply fleet.yaml");
     }
     shell.err().println("  Add a machine: flotilla tokens create   (here), then there:");
-    shell.err().println("                 flotilla agent --hub " + hub.address() + " --token TOKEN");
+    shell
+        .err()
+        .println("                 flotilla agent --hub " + hub.address() + " --token TOKEN");
     shell.err().flush();
   }
 }

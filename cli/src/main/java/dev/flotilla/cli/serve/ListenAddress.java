@@ -20,7 +20,9 @@ final class ListenAddress implements ITypeConverter<InetSocketAddress> {
     if (host.chars().allMatch(Character::isDigit) && !host.isEmpty()) {
       port = port(host, text);
       host = "127.0.0.1";
-    } else if (colon >= 0 && host.indexOf(']') < colon && (host.startsWith("[") || host.indexOf(':') == colon)) {
+    } else if (colon >= 0
+        && host.indexOf(']') < colon
+        && (host.startsWith("[") || host.indexOf(':') == colon)) {
       port = port(host.substring(colon + 1), text);
       host = host.substring(0, colon);
     }

@@ -25,8 +25,9 @@ import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 
 /**
- * What the JVM watches when the build makes its AOT cache: a hub in a folder of its own, on a port of
- * its own, that does once what every start does, and often what every request does. Ends by itself.
+ * What the JVM watches when the build makes its AOT cache: a hub in a folder of its own, on a port
+ * of its own, that does once what every start does, and often what every request does. Ends by
+ * itself.
  */
 @Command(name = "train", hidden = true, description = "Runs a hub for the AOT cache.")
 public final class Train implements Callable<Integer> {

@@ -16,6 +16,7 @@ import java.io.OutputStream;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * The page at {@code /}: the whole fleet, server-rendered, then kept true by one stream of patches.
@@ -66,7 +67,7 @@ public final class Dashboard implements HttpService, AutoCloseable {
 
   private final DashboardData data;
   private final DashboardAccess access;
-  private final CurlLine curl;
+  private final Supplier<String> address;
   private final Assets assets = new Assets();
   private final TemplateEngine templates =
       TemplateEngine.createPrecompiled(
@@ -78,18 +79,26 @@ public final class Dashboard implements HttpService, AutoCloseable {
 
   /**
    * @param address how this hub is called from where it runs, up to the port: {@code
-   *     http://127.0.0.1:8484}
+   *     http://127.0.0.1:8484}; asked for with each page, because a port may be known only then
    */
-  public Dashboard(DashboardData data, DashboardAccess access, String address) {
+  public Dashboard(DashboardData data, DashboardAccess access, Supplier<String> address) {
     this(data, access, address, LiveFeed.Limits.DEFAULT);
   }
 
-  Dashboard(DashboardData data, DashboardAccess access, String address, LiveFeed.Limits limits) {
+  Dashboard(
+      DashboardData data,
+      DashboardAccess access,
+      Supplier<String> address,
+      LiveFeed.Limits limits) {
     this.data = data;
     this.access = access;
-    this.curl = new CurlLine(address, access.keysDemanded());
+    this.address = address;
     this.feed = new LiveFeed(this::renderParts, limits);
     data.onChange(feed::changed);
+  }
+
+  private CurlLine curl() {
+    return new CurlLine(address.get(), access.keysDemanded());
   }
 
   @Override
@@ -110,7 +119,7 @@ public final class Dashboard implements HttpService, AutoCloseable {
 
   private void page(ServerRequest request, ServerResponse response) {
     boolean locked = access.keysDemanded();
-    DashboardView view = locked ? DashboardView.EMPTY : DashboardView.of(data, curl);
+    DashboardView view = locked ? DashboardView.EMPTY : DashboardView.of(data, curl());
     StringOutput html = new StringOutput(32 * 1024);
     templates.render("page.jte", Map.of("view", view, "assets", assets, "locked", locked), html);
     secure(response).header(NO_STORE).header("Content-Type", "text/html; charset=utf-8");
@@ -149,7 +158,7 @@ public final class Dashboard implements HttpService, AutoCloseable {
   }
 
   private List<LiveFeed.Part> renderParts() {
-    DashboardView view = DashboardView.of(data, curl);
+    DashboardView view = DashboardView.of(data, curl());
     return PARTS.entrySet().stream()
         .map(part -> new LiveFeed.Part(part.getKey(), render(part.getValue(), view)))
         .toList();

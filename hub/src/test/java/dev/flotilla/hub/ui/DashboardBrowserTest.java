@@ -283,7 +283,7 @@ class DashboardBrowserTest {
                 return bearerToken.equals(key);
               }
             },
-            "http://127.0.0.1:8484");
+            () -> "http://127.0.0.1:8484");
     this.dashboard = dashboard;
     server =
         WebServer.builder()

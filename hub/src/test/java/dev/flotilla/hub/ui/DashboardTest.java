@@ -310,7 +310,7 @@ class DashboardTest {
                 return bearerToken.equals(key);
               }
             },
-            "http://127.0.0.1:8484",
+            () -> "http://127.0.0.1:8484",
             QUICK);
     served = dashboard;
     started =
