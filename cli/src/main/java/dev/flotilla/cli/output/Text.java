@@ -1,6 +1,5 @@
 package dev.flotilla.cli.output;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -55,20 +54,5 @@ public final class Text {
       unit++;
     }
     return String.format(Locale.ROOT, value < 10 ? "%.1f %s" : "%.0f %s", value, units[unit]);
-  }
-
-  /** A length of time in its two largest units, such as {@code 3 h 12 min}. */
-  public static String duration(Duration duration) {
-    long seconds = Math.max(0, duration.toSeconds());
-    if (seconds < 60) {
-      return seconds + " s";
-    }
-    if (seconds < 3600) {
-      return seconds / 60 + " min " + seconds % 60 + " s";
-    }
-    if (seconds < 86_400) {
-      return seconds / 3600 + " h " + seconds % 3600 / 60 + " min";
-    }
-    return seconds / 86_400 + " d " + seconds % 86_400 / 3600 + " h";
   }
 }

@@ -45,23 +45,15 @@ public final class HomeLock implements AutoCloseable {
    * @throws Failure where the home can't be written to, or another process holds it
    */
   public static HomeLock take(Path home, String part, String command) {
+    makeHome(home);
     Path file = home.resolve("run").resolve(part + ".lock");
     FileChannel channel;
     try {
-      Files.createDirectories(file.getParent());
       channel =
           FileChannel.open(
               file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
     } catch (IOException e) {
-      throw new Failure(
-          "can't write to the state folder "
-              + home
-              + " ("
-              + e.getClass().getSimpleName()
-              + ": "
-              + e.getMessage()
-              + "); name another one with --home DIR",
-          e);
+      throw unwritable(home, e);
     }
     try {
       FileLock lock = channel.tryLock();
@@ -84,6 +76,31 @@ public final class HomeLock implements AutoCloseable {
             + " is in use by "
             + holder
             + "; stop that one, or name another folder with --home DIR");
+  }
+
+  /**
+   * Makes the state folder where there is none.
+   *
+   * @throws Failure where it can't be written to
+   */
+  static void makeHome(Path home) {
+    try {
+      Files.createDirectories(home.resolve("run"));
+    } catch (IOException e) {
+      throw unwritable(home, e);
+    }
+  }
+
+  private static Failure unwritable(Path home, IOException e) {
+    return new Failure(
+        "can't write to the state folder "
+            + home
+            + " ("
+            + e.getClass().getSimpleName()
+            + ": "
+            + e.getMessage()
+            + "); name another one with --home DIR",
+        e);
   }
 
   /** Tells where this process listens, for the next one that wants the home. */

@@ -1,0 +1,176 @@
+package dev.flotilla.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.flotilla.cli.output.Shell;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+final class MainTest {
+  private final TestShell shell = TestShell.piped();
+
+  @Test
+  void withoutACommandOneLineSaysWhatToDo() {
+    assertThat(shell.run()).isEqualTo(2);
+
+    assertThat(shell.err()).isEqualTo("flotilla: say what to do; 'flotilla --help' lists it\n");
+    assertThat(shell.out()).isEmpty();
+  }
+
+  @Test
+  void helpListsEveryCommandButTheBuildsOwn() {
+    assertThat(shell.run("--help")).isZero();
+
+    assertThat(shell.out())
+        .contains("up", "hub", "agent", "get", "describe", "apply", "drain", "chat", "doctor")
+        .contains("flotilla up ")
+        .doesNotContain("train");
+  }
+
+  @Test
+  void everyCommandsHelpHasAnExample() {
+    CommandLine root = Main.commands(Shell.ofProcess());
+    everyCommand(root)
+        .filter(command -> !command.getCommandSpec().usageMessage().hidden())
+        .filter(command -> !command.getCommandName().equals("list"))
+        .forEach(
+            command ->
+                assertThat(command.getUsageMessage())
+                    .as(command.getCommandSpec().qualifiedName())
+                    .containsAnyOf("Example", "Begin with"));
+  }
+
+  private static Stream<CommandLine> everyCommand(CommandLine command) {
+    return Stream.concat(
+        Stream.of(command),
+        command.getSubcommands().values().stream().flatMap(MainTest::everyCommand));
+  }
+
+  @Test
+  void theVersionNamesTheJavaToo() {
+    assertThat(shell.run("--version")).isZero();
+
+    assertThat(shell.out()).startsWith("flotilla ").contains("Java 25");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"fly", "get", "get wokers", "get workers --nope", "describe worker", "keys", "up --slots x"})
+  void wrongUsageEndsWithTwoAndShortWords(String line) {
+    assertThat(shell.run(line.split(" "))).isEqualTo(2);
+
+    assertThat(shell.err()).startsWith("flotilla: ");
+    assertThat(shell.err().lines().count()).isLessThanOrEqualTo(2);
+  }
+
+  @Test
+  void aHubThatIsNotThereIsOneLine() throws IOException {
+    int port = freePort();
+
+    assertThat(shell.ask("http://127.0.0.1:" + port, "get", "workers")).isEqualTo(1);
+
+    assertThat(shell.err())
+        .isEqualTo(
+            "flotilla: nothing answers at http://127.0.0.1:"
+                + port
+                + ": start a hub with 'flotilla up', or name the one you mean with --hub URL\n");
+  }
+
+  @Test
+  void theHubOfTheEnvironmentIsAsked() throws IOException {
+    int port = freePort();
+    TestShell other = shell.with("FLOTILLA_HUB", "127.0.0.1:" + port);
+
+    assertThat(other.run("get", "nodes")).isEqualTo(1);
+
+    assertThat(other.err()).contains("http://127.0.0.1:" + port);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"ftp://x", "http://", "http://a b", "://"})
+  void anAddressThatIsNoneIsSaid(String address) {
+    assertThat(shell.ask(address, "get", "workers")).isEqualTo(1);
+
+    assertThat(shell.err()).startsWith("flotilla: --hub is no address: '" + address + "'");
+  }
+
+  @Test
+  void aMissingFileIsSaid() {
+    assertThat(shell.run("apply", "/nowhere/fleet.yaml")).isEqualTo(1);
+
+    assertThat(shell.err()).isEqualTo("flotilla: no file /nowhere/fleet.yaml\n");
+  }
+
+  @Test
+  void aModelFileThatIsNotThereIsSaidBeforeAnythingStarts(@TempDir Path home) {
+    int code =
+        shell.run("up", "--home", home.toString(), "--listen", "0", "--model", "/nowhere/m.gguf");
+
+    assertThat(code).isEqualTo(1);
+    assertThat(shell.err()).contains("flotilla: no model file /nowhere/m.gguf");
+  }
+
+  @Test
+  void aHomeThatCannotBeWrittenIsSaid(@TempDir Path folder) throws IOException {
+    Path file = Files.writeString(folder.resolve("file"), "");
+
+    assertThat(shell.run("hub", "--home", file.resolve("home").toString())).isEqualTo(1);
+
+    assertThat(shell.err()).startsWith("flotilla: can't write to the state folder " + file);
+  }
+
+  @Test
+  void aPortInUseIsSaid(@TempDir Path home) throws IOException {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      String address = "127.0.0.1:" + taken.getLocalPort();
+
+      assertThat(shell.run("hub", "--home", home.toString(), "--listen", address)).isEqualTo(1);
+
+      assertThat(shell.err()).contains("the address " + address + " is in use by another process");
+    }
+  }
+
+  @Test
+  void beyondLoopbackAHubWithoutKeysDoesNotStart(@TempDir Path home) {
+    assertThat(shell.run("hub", "--home", home.toString(), "--listen", "0.0.0.0:0")).isEqualTo(1);
+
+    assertThat(shell.err())
+        .contains("this hub has no keys yet", "flotilla keys create --admin me --home " + home)
+        .contains("--allow-no-keys");
+  }
+
+  @Test
+  void theFirstKeyIsMadeBeforeTheHubRuns(@TempDir Path home) {
+    assertThat(shell.run("keys", "create", "--admin", "me", "--home", home.toString())).isZero();
+
+    List<String> lines = shell.out().lines().toList();
+    assertThat(lines).hasSize(1);
+    assertThat(lines.getFirst()).startsWith("fl-").doesNotContain(" ");
+    TestShell again = TestShell.piped();
+    assertThat(again.run("keys", "create", "me", "--home", home.toString())).isEqualTo(1);
+    assertThat(again.err()).contains("there is a key named me already");
+  }
+
+  @Test
+  void aCertificateWithoutItsKeyIsRefused(@TempDir Path home) {
+    assertThat(shell.run("hub", "--home", home.toString(), "--tls-cert", "x.pem")).isEqualTo(1);
+
+    assertThat(shell.err()).contains("--tls-cert and --tls-key are given together");
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+}
