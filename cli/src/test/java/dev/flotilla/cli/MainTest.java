@@ -43,11 +43,10 @@ final class MainTest {
     everyCommand(root)
         .filter(command -> !command.getCommandSpec().usageMessage().hidden())
         .filter(command -> !command.getCommandName().equals("list"))
-        .forEach(
-            command ->
-                assertThat(command.getUsageMessage())
-                    .as(command.getCommandSpec().qualifiedName())
-                    .containsAnyOf("Example", "Begin with"));
+        .forEach(command ->
+            assertThat(command.getUsageMessage())
+                .as(command.getCommandSpec().qualifiedName())
+                .containsAnyOf("Example", "Begin with"));
   }
 
   private static Stream<CommandLine> everyCommand(CommandLine command) {
@@ -65,7 +64,15 @@ final class MainTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"fly", "get", "get wokers", "get workers --nope", "describe worker", "keys", "up --slots x"})
+      strings = {
+        "fly",
+        "get",
+        "get wokers",
+        "get workers --nope",
+        "describe worker",
+        "keys",
+        "up --slots x"
+      })
   void wrongUsageEndsWithTwoAndShortWords(String line) {
     assertThat(shell.run(line.split(" "))).isEqualTo(2);
 

@@ -110,11 +110,12 @@ public final class Train implements Callable<Integer> {
     for (String page : PAGES) {
       send(HttpRequest.newBuilder(hub.resolve(page)).GET(), 0);
     }
-    String chat =
-        "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"Say hi\"}],\"stream\":%s}";
     URI address = hub.resolve("/v1/chat/completions");
     for (int round = 0; round < ROUNDS; round++) {
-      String body = chat.formatted(round % 2 == 0);
+      String body =
+          "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"Say hi\"}],\"stream\":"
+              + (round % 2 == 0)
+              + "}";
       send(HttpRequest.newBuilder(address).POST(BodyPublishers.ofString(body)), 200);
     }
   }

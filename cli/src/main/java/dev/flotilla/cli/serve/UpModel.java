@@ -47,7 +47,6 @@ record UpModel(String source, String name, int contextTokens, int slots, int wor
     Model model =
         new Model(
             name, new Promise(contextTokens, Reasoning.INLINE, false), workers, List.of(recipe));
-    return FleetFile.write(
-        new FleetSpec(List.of(model), List.of(), List.of(), Limits.DEFAULT));
+    return FleetFile.write(new FleetSpec(List.of(model), List.of(), List.of(), Limits.DEFAULT));
   }
 }
