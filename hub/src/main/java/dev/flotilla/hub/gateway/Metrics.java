@@ -6,6 +6,7 @@ import dev.flotilla.hub.routing.FleetSource;
 import dev.flotilla.hub.routing.TargetLoad;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * The hub's numbers for Prometheus. Names follow OpenTelemetry's conventions for generative models
@@ -86,6 +88,11 @@ public final class Metrics {
   /** Where other parts of the hub add their own numbers. */
   public PrometheusMeterRegistry registry() {
     return registry;
+  }
+
+  /** A number of another part, read at each scrape; {@code name} begins with {@code flotilla}. */
+  public void gauge(String name, String description, Supplier<Number> value) {
+    Gauge.builder(name, value).description(description).register(registry);
   }
 
   void attemptFailed(String model, String target) {

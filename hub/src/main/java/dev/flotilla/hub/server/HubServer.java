@@ -13,8 +13,10 @@ import io.helidon.webserver.http1.Http1Config;
 import io.helidon.webserver.http1.Http1ConnectionSelector;
 import io.helidon.webserver.http1.spi.Http1Upgrader;
 import io.helidon.webserver.spi.ServerConnection;
-import java.net.BindException;
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -143,41 +145,37 @@ public final class HubServer implements AutoCloseable {
    * @throws ListenFailed where the address is taken or is not this machine's
    */
   public HubServer start() throws ListenFailed {
-    try {
-      server.start();
-    } catch (RuntimeException failed) {
+    // Helidon only logs what keeps it from listening, so it is asked beforehand.
+    probe(address);
+    if (local.isPresent()) {
+      probe(local.get());
+    }
+    server.start();
+    if (!server.isRunning()) {
       connections.close();
-      throw explained(failed);
+      throw new ListenFailed("the hub can't listen on " + shown(address) + "; its log says why");
     }
     connections.start();
     return this;
   }
 
-  private ListenFailed explained(RuntimeException failed) {
-    String where = shown(address) + local.map(second -> " or " + shown(second)).orElse("");
-    String reason = bindMessage(failed);
-    if (reason == null) {
-      return new ListenFailed("the hub can't listen on " + where, failed);
+  private static void probe(InetSocketAddress at) throws ListenFailed {
+    try (ServerSocketChannel channel = ServerSocketChannel.open()) {
+      channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+      channel.bind(at);
+    } catch (IOException refused) {
+      String reason = String.valueOf(refused.getMessage());
+      throw new ListenFailed(
+          reason.contains("in use")
+              ? "the address "
+                  + shown(at)
+                  + " is in use by another process: see which with 'ss -ltnp' (Linux) or 'lsof -nP"
+                  + " -iTCP:"
+                  + at.getPort()
+                  + " -sTCP:LISTEN' (macOS), or take another address with --listen"
+              : "the hub can't listen on " + shown(at) + ": " + reason,
+          refused);
     }
-    if (reason.contains("in use")) {
-      return new ListenFailed(
-          "the address "
-              + where
-              + " is in use by another process: see which with 'ss -ltnp' (Linux) or 'lsof -nP -iTCP:"
-              + address.getPort()
-              + " -sTCP:LISTEN' (macOS), or take another address with --listen",
-          failed);
-    }
-    return new ListenFailed("the hub can't listen on " + where + ": " + reason, failed);
-  }
-
-  private static @Nullable String bindMessage(Throwable failed) {
-    for (Throwable each = failed; each != null; each = each.getCause()) {
-      if (each instanceof BindException) {
-        return each.getMessage();
-      }
-    }
-    return null;
   }
 
   private static String shown(InetSocketAddress at) {

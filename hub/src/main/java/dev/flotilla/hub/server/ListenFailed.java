@@ -6,6 +6,10 @@ import java.io.IOException;
 public final class ListenFailed extends IOException {
   private static final long serialVersionUID = 1;
 
+  ListenFailed(String message) {
+    super(message);
+  }
+
   ListenFailed(String message, Throwable cause) {
     super(message, cause);
   }

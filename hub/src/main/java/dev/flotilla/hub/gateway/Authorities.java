@@ -1,0 +1,69 @@
+package dev.flotilla.hub.gateway;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.util.Collection;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.TrustManagerFactory;
+import javax.net.ssl.X509TrustManager;
+
+/** Whom {@code https} connections trust beside the machine's own authorities. */
+public final class Authorities {
+  private Authorities() {}
+
+  /**
+   * The machine's own authorities and those in a PEM file, as {@code --ca} names it.
+   *
+   * @throws IOException where the file can't be read or holds no certificate; the message says so
+   */
+  public static SSLContext with(Path pem) throws IOException {
+    try (InputStream in = Files.newInputStream(pem)) {
+      Collection<? extends Certificate> given =
+          CertificateFactory.getInstance("X.509").generateCertificates(in);
+      if (given.isEmpty()) {
+        throw new IOException(pem + " holds no certificate: --ca takes a PEM file");
+      }
+      KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
+      trusted.load(null, null);
+      int number = 0;
+      for (X509Certificate own : machinesOwn()) {
+        trusted.setCertificateEntry("own-" + number++, own);
+      }
+      for (Certificate certificate : given) {
+        trusted.setCertificateEntry("given-" + number++, certificate);
+      }
+      SSLContext context = SSLContext.getInstance("TLS");
+      context.init(null, managers(trusted), null);
+      return context;
+    } catch (GeneralSecurityException malformed) {
+      throw new IOException(pem + " can't be read as certificates in PEM", malformed);
+    }
+  }
+
+  private static X509Certificate[] machinesOwn() throws GeneralSecurityException {
+    TrustManagerFactory factory =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    factory.init((KeyStore) null);
+    for (TrustManager manager : factory.getTrustManagers()) {
+      if (manager instanceof X509TrustManager own) {
+        return own.getAcceptedIssuers();
+      }
+    }
+    return new X509Certificate[0];
+  }
+
+  private static TrustManager[] managers(KeyStore trusted) throws GeneralSecurityException {
+    TrustManagerFactory factory =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    factory.init(trusted);
+    return factory.getTrustManagers();
+  }
+}

@@ -1,0 +1,280 @@
+package dev.flotilla.hub.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.flotilla.hub.gateway.Authorities;
+import dev.flotilla.hub.gateway.SocketDialer;
+import dev.flotilla.hub.routing.Dialer;
+import dev.flotilla.testkit.TestClient;
+import dev.flotilla.wire.HttpCall;
+import dev.flotilla.wire.HttpHeaders;
+import dev.flotilla.wire.HttpReply;
+import io.helidon.webserver.http.HttpRules;
+import io.helidon.webserver.http.HttpService;
+import io.helidon.webserver.http.ServerRequest;
+import io.helidon.webserver.http.ServerResponse;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class HubServerTest {
+  private static final Duration SOON = Duration.ofSeconds(5);
+
+  @TempDir Path folder;
+
+  @Test
+  void aPortInUseIsSaidWithTheAddressAndHowToFindItsHolder() throws IOException {
+    try (ServerSocket holder = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      int port = holder.getLocalPort();
+
+      assertThatThrownBy(() -> server(port, Optional.empty(), Optional.empty()).start())
+          .isInstanceOf(ListenFailed.class)
+          .hasMessageContaining("127.0.0.1:" + port + " is in use")
+          .hasMessageContaining("ss -ltnp")
+          .hasMessageContaining("--listen");
+    }
+  }
+
+  @Test
+  void aSecondListenerOnLoopbackAnswersTheSame() throws IOException {
+    try (HubServer server = server(0, Optional.empty(), Optional.of(loopback(0))).start();
+        TestClient first = TestClient.connect(server.port());
+        TestClient second = TestClient.connect(server.localPort())) {
+      assertThat(first.get("/hello").reply().body()).isEqualTo("hello");
+      assertThat(second.get("/hello").reply().body()).isEqualTo("hello");
+    }
+  }
+
+  @Test
+  void withACertificateOnlyWhoTrustsItGetsThrough() throws Exception {
+    HubServer.Certificate certificate = certificate("localhost", "dns:localhost,ip:127.0.0.1");
+    try (HubServer server = server(0, Optional.of(certificate), Optional.empty()).start()) {
+      URI url = URI.create("https://127.0.0.1:" + server.port());
+      SSLContext trusting = Authorities.with(certificate.chain());
+
+      try (SocketDialer dialer = dialer(url, Optional.of(trusting))) {
+        assertThat(hello(dialer)).isEqualTo("hello");
+        assertThat(dialer.idleConnections()).isEqualTo(1);
+        assertThat(hello(dialer)).isEqualTo("hello");
+        assertThat(dialer.idleConnections()).isEqualTo(1);
+      }
+      try (SocketDialer dialer = dialer(url, Optional.empty())) {
+        assertThatThrownBy(() -> hello(dialer))
+            .isInstanceOf(IOException.class)
+            .hasMessageContaining("no trusted connection to 127.0.0.1:");
+      }
+    }
+  }
+
+  @Test
+  void aCertificateForAnotherNameIsNotTrusted() throws Exception {
+    HubServer.Certificate certificate = certificate("elsewhere", "dns:elsewhere.example");
+    try (HubServer server = server(0, Optional.of(certificate), Optional.empty()).start();
+        SocketDialer dialer =
+            dialer(
+                URI.create("https://127.0.0.1:" + server.port()),
+                Optional.of(Authorities.with(certificate.chain())))) {
+      assertThatThrownBy(() -> hello(dialer)).hasMessageContaining("no trusted connection");
+    }
+  }
+
+  @Test
+  void aCertificateThatIsNoneIsRefusedByName() throws IOException {
+    Path nonsense = Files.writeString(folder.resolve("nonsense.pem"), "not PEM");
+
+    assertThatThrownBy(() ->
+            server(0, Optional.of(new HubServer.Certificate(nonsense, nonsense)), Optional.empty()))
+        .isInstanceOf(ListenFailed.class)
+        .hasMessageContaining("nonsense.pem");
+    assertThatThrownBy(() -> Authorities.with(nonsense))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("nonsense.pem");
+  }
+
+  @Test
+  void aClientThatDoesNotReadIsCutAtItsLimit() throws Exception {
+    CountDownLatch cut = new CountDownLatch(1);
+    HttpService endless =
+        rules -> rules.get("/endless", (request, response) -> flood(response, cut));
+    try (HubServer server =
+            new HubServer(
+                    loopback(0),
+                    Optional.empty(),
+                    Optional.empty(),
+                    writeTime(Duration.ofMillis(300)),
+                    List.of(endless),
+                    List.of())
+                .start();
+        TestClient client = TestClient.connect(server.port())) {
+      client.get("/endless");
+
+      assertThat(cut.await(SOON.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+    }
+  }
+
+  @Test
+  void connectionsAreForgottenWhenTheyEnd() throws IOException {
+    try (HubServer server = server(0, Optional.empty(), Optional.empty()).start()) {
+      for (int i = 0; i < 5; i++) {
+        try (TestClient client = TestClient.connect(server.port())) {
+          client.get("/hello").reply();
+        }
+      }
+      await().until(() -> server.connections() == 0);
+    }
+  }
+
+  @Test
+  void aHandlersBugTellsTheClientNothingFromInside() throws IOException {
+    HttpService broken =
+        rules ->
+            rules.get(
+                "/broken",
+                (request, response) -> {
+                  throw new IllegalStateException("secret words");
+                });
+    try (HubServer server =
+            new HubServer(
+                    loopback(0),
+                    Optional.empty(),
+                    Optional.empty(),
+                    ServerLimits.DEFAULTS,
+                    List.of(broken),
+                    List.of())
+                .start();
+        TestClient client = TestClient.connect(server.port())) {
+      TestClient.Reply reply = client.get("/broken").reply();
+
+      assertThat(reply.status()).isEqualTo(500);
+      assertThat(reply.body()).contains("internal_error").doesNotContain("secret");
+    }
+  }
+
+  private static void flood(ServerResponse response, CountDownLatch cut) {
+    byte[] much = new byte[1 << 20];
+    ClientConnection client = ClientConnection.current();
+    try {
+      OutputStream out = response.outputStream();
+      while (true) {
+        client.writing();
+        out.write(much);
+        out.flush();
+        client.written();
+      }
+    } catch (IOException | RuntimeException closed) {
+      cut.countDown();
+    }
+  }
+
+  private static ServerLimits writeTime(Duration time) {
+    ServerLimits usual = ServerLimits.DEFAULTS;
+    return new ServerLimits(
+        usual.bodyBytesMax(),
+        usual.headBytesMax(),
+        usual.headTime(),
+        usual.bodyTime(),
+        time,
+        usual.idle(),
+        usual.connectionsMax(),
+        usual.lingerTime(),
+        usual.stopTime());
+  }
+
+  private static final class Hello implements HttpService {
+    @Override
+    public void routing(HttpRules rules) {
+      rules.get("/hello", this::hello);
+    }
+
+    private void hello(ServerRequest request, ServerResponse response) {
+      response.send("hello".getBytes(UTF_8));
+    }
+  }
+
+  private static HubServer server(
+      int port, Optional<HubServer.Certificate> certificate, Optional<InetSocketAddress> local)
+      throws ListenFailed {
+    return new HubServer(
+        loopback(port), certificate, local, ServerLimits.DEFAULTS, List.of(new Hello()), List.of());
+  }
+
+  private static InetSocketAddress loopback(int port) {
+    return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+  }
+
+  private static SocketDialer dialer(URI url, Optional<SSLContext> tls) {
+    return new SocketDialer(url, tls, SocketDialer.Limits.DEFAULTS, System::nanoTime);
+  }
+
+  private static String hello(SocketDialer dialer) throws IOException {
+    Dialer.Lease lease = dialer.dial(false, SOON);
+    HttpReply reply = lease.http1("localhost").exchange(HttpCall.get("/hello", HttpHeaders.NONE));
+    String body = new String(reply.bytes(100), UTF_8);
+    lease.keep();
+    return body;
+  }
+
+  /** A self-signed certificate of the JDK's own making. */
+  private HubServer.Certificate certificate(String name, String alternatives) throws Exception {
+    Path store = folder.resolve(name + ".p12");
+    Process keytool =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                "-genkeypair",
+                "-alias",
+                "hub",
+                "-keyalg",
+                "EC",
+                "-storetype",
+                "PKCS12",
+                "-storepass",
+                "changeit",
+                "-dname",
+                "CN=" + name,
+                "-ext",
+                "san=" + alternatives,
+                "-keystore",
+                store.toString())
+            .redirectErrorStream(true)
+            .start();
+    String said = new String(keytool.getInputStream().readAllBytes(), UTF_8);
+    assertThat(keytool.waitFor()).as(said).isZero();
+    KeyStore keys = KeyStore.getInstance("PKCS12");
+    try (InputStream in = Files.newInputStream(store)) {
+      keys.load(in, "changeit".toCharArray());
+    }
+    Path chain = pem(name + ".crt", "CERTIFICATE", keys.getCertificate("hub").getEncoded());
+    Path key =
+        pem(
+            name + ".key",
+            "PRIVATE KEY",
+            keys.getKey("hub", "changeit".toCharArray()).getEncoded());
+    return new HubServer.Certificate(chain, key);
+  }
+
+  private Path pem(String file, String kind, byte[] der) throws IOException {
+    String body = Base64.getMimeEncoder(64, "\n".getBytes(UTF_8)).encodeToString(der);
+    return Files.writeString(
+        folder.resolve(file),
+        "-----BEGIN " + kind + "-----\n" + body + "\n-----END " + kind + "-----\n");
+  }
+}
