@@ -44,9 +44,9 @@ final class Database {
 
   private Jdbi jdbi(SQLiteConfig config) {
     Jdbi jdbi = Jdbi.create(() -> connect(config));
-    // Messages of exceptions get into the log: the statement helps there, its values do not belong.
+    // Messages of exceptions get into the log, and the values of a statement do not belong there.
     jdbi.getConfig(StatementExceptions.class)
-        .setMessageRendering(StatementExceptions.MessageRendering.SHORT_STATEMENT);
+        .setMessageRendering(StatementExceptions.MessageRendering.NONE);
     return jdbi;
   }
 

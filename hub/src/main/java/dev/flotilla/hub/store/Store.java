@@ -33,6 +33,7 @@ public final class Store implements Journal, AutoCloseable {
 
   private final StoreLimits limits;
   private final InstantSource clock;
+  private final Backlog backlog;
   private final Writer writer;
   private final Readers readers;
   private volatile @Nullable Instant unreadableSince;
@@ -40,7 +41,8 @@ public final class Store implements Journal, AutoCloseable {
   private Store(Database database, StoreLimits limits, InstantSource clock, Handle opened) {
     this.limits = limits;
     this.clock = clock;
-    this.writer = new Writer(database, limits, clock, opened);
+    this.backlog = new Backlog(limits);
+    this.writer = new Writer(database, limits, clock, backlog, opened);
     this.readers = new Readers(database, limits);
   }
 
@@ -81,17 +83,17 @@ public final class Store implements Journal, AutoCloseable {
 
   @Override
   public void usage(Usage usage) {
-    writer.offer(usage);
+    backlog.offer(usage);
   }
 
   @Override
   public void event(Severity severity, String kind, String subject, String message) {
-    writer.offer(new Event(0, clock.instant(), severity, kind, subject, message));
+    backlog.offer(new Event(0, clock.instant(), severity, kind, subject, message));
   }
 
   /** Puts one step of a worker's life into its history. Never blocks, never throws. */
   public void workerChanged(WorkerChange change) {
-    writer.offer(change);
+    backlog.offer(change);
   }
 
   public StoreHealth health() {
@@ -111,17 +113,17 @@ public final class Store implements Journal, AutoCloseable {
 
   /** Rows of usage, events and history that were not stored since the start. */
   public long journalDropped() {
-    return writer.dropped();
+    return backlog.dropped();
   }
 
   /** Rows of usage, events and history that wait to be stored. */
   public int journalWaiting() {
-    return writer.journalWaiting();
+    return backlog.journalWaiting();
   }
 
   /** Acknowledged writes that wait for the writer. */
   public int writesWaiting() {
-    return writer.writesWaiting();
+    return backlog.writesWaiting();
   }
 
   /** Transactions since the start: fewer than writes, because writes share them. */
@@ -175,7 +177,7 @@ public final class Store implements Journal, AutoCloseable {
 
   /** Keeps the newest {@code work} of each key for the writer, as the journal does its rows. */
   void writeLatest(String key, Consumer<Handle> work) {
-    writer.offerLatest(key, work);
+    backlog.offerLatest(key, work);
   }
 
   <T> T read(String what, Writer.Work<T> work) throws StoreFailed {
