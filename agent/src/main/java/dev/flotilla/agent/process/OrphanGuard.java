@@ -30,7 +30,7 @@ final class OrphanGuard implements AutoCloseable {
         [ "$word" = add ] && rest="$rest $pid"
         engines=$rest
       done
-      for pid in $engines; do kill -KILL -- "-$pid" 2>/dev/null || kill -KILL "$pid" 2>/dev/null; done
+      for pid in $engines; do kill -s KILL -- "-$pid" 2>/dev/null || kill -s KILL "$pid" 2>/dev/null; done
       """;
 
   private final ProcessStarter starter;

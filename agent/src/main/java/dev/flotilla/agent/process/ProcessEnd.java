@@ -53,7 +53,7 @@ final class ProcessEnd {
   private static void killGroup(long leader) {
     try {
       Process kill =
-          new ProcessBuilder("kill", "-KILL", "--", "-" + leader)
+          new ProcessBuilder("kill", "-s", "KILL", "--", "-" + leader)
               .redirectErrorStream(true)
               .redirectOutput(ProcessBuilder.Redirect.DISCARD)
               .start();

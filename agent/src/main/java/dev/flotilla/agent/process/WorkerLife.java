@@ -159,8 +159,8 @@ final class WorkerLife {
     } finally {
       stopping.set(true);
       change(report().generation(), Phase.STOPPED, stopReason);
-      end.countDown();
       ended.accept(this);
+      end.countDown();
     }
   }
 
@@ -173,10 +173,12 @@ final class WorkerLife {
     SupervisorLimits limits = surroundings.limits();
     return switch (outcome) {
       case Outcome.Refused refused -> {
-        if (!refused.reason().equals(lastRefusal)) {
+        // Free memory is another number at every look; that alone is no news.
+        String kind = refused.reason().replaceAll("[0-9.,]+", "#");
+        if (!kind.equals(lastRefusal)) {
           happened(Severity.ERROR, "worker-refused", refused.reason());
         }
-        lastRefusal = refused.reason();
+        lastRefusal = kind;
         change(generation, Phase.REFUSED, refused.reason());
         yield limits.refusedPause();
       }
