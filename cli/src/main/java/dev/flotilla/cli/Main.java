@@ -10,8 +10,11 @@ import dev.flotilla.cli.command.LifeCommand;
 import dev.flotilla.cli.command.Tokens;
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.Shell;
+import dev.flotilla.cli.serve.AgentCommand;
+import dev.flotilla.cli.serve.Engines;
 import dev.flotilla.cli.serve.HubCommand;
 import dev.flotilla.cli.serve.Train;
+import dev.flotilla.cli.serve.UpCommand;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.Writer;
@@ -48,7 +51,9 @@ public final class Main {
 
   static CommandLine commands(Shell shell) {
     CommandLine root = new CommandLine(new Flotilla());
+    root.addSubcommand(new UpCommand(shell));
     root.addSubcommand(new HubCommand(shell));
+    root.addSubcommand(new AgentCommand(shell));
     root.addSubcommand(new Apply(shell));
     root.addSubcommand(new Get(shell));
     root.addSubcommand(new Describe(shell));
@@ -66,7 +71,7 @@ public final class Main {
             .addSubcommand(new Tokens.Create(shell))
             .addSubcommand(Keys.ListAll.ofTokens(shell))
             .addSubcommand(new Tokens.Revoke(shell)));
-    root.addSubcommand(new Doctor(shell, List::of));
+    root.addSubcommand(new Doctor(shell, home -> Engines.found(home, shell)));
     root.addSubcommand(new Train(hub -> askOnce(hub)));
     everywhere(root);
     root.setOut(shell.out());

@@ -7,6 +7,8 @@ import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Style;
 import dev.flotilla.cli.output.Text;
 import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -56,9 +58,16 @@ public final class Apply implements Callable<Integer> {
   @Override
   public Integer call() {
     byte[] body = read();
+    String name = file.equals("-") ? "standard input" : String.valueOf(Path.of(file).getFileName());
     JsonNode answer =
         hub.client(shell)
-            .post("/api/apply" + (dryRun ? "?dry-run=true" : ""), "application/yaml", body);
+            .post(
+                "/api/apply?dry-run="
+                    + dryRun
+                    + "&file="
+                    + URLEncoder.encode(name, StandardCharsets.UTF_8),
+                "application/yaml",
+                body);
     if (format == Format.JSON || format == Format.YAML) {
       format.printDocument(answer, shell);
       return 0;

@@ -10,6 +10,7 @@ import dev.flotilla.cli.output.Text;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -141,12 +142,16 @@ public final class Describe implements Callable<Integer> {
               .map(part -> part.isObject() ? part.toString() : part.asString(""))
               .toList());
     }
-    return value.asString("");
+    if (value.isFloatingPointNumber()) {
+      return String.format(Locale.ROOT, "%.1f", value.doubleValue());
+    }
+    String text = value.asString("");
+    return text.isEmpty() ? "-" : text;
   }
 
   /** {@code contextTokens} as people read it: "Context tokens". */
   private static String title(String field) {
-    String spaced = field.replaceAll("([a-z])([A-Z])", "$1 $2").toLowerCase(java.util.Locale.ROOT);
+    String spaced = field.replaceAll("([a-z])([A-Z])", "$1 $2").toLowerCase(Locale.ROOT);
     spaced = spaced.endsWith(" bytes") ? spaced.substring(0, spaced.length() - 6) : spaced;
     return Character.toUpperCase(spaced.charAt(0)) + spaced.substring(1);
   }

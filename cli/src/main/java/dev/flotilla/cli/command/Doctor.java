@@ -20,7 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -42,7 +42,7 @@ public final class Doctor implements Callable<Integer> {
   private static final long MEMORY_NEEDED_BYTES = 1L << 30;
 
   private final Shell shell;
-  private final Supplier<List<NodeFacts.EngineFacts>> engines;
+  private final Function<Path, List<NodeFacts.EngineFacts>> engines;
 
   @Mixin private final HubOptions hub = new HubOptions();
   @Mixin private final HomeOptions home = new HomeOptions();
@@ -55,16 +55,17 @@ public final class Doctor implements Callable<Integer> {
   private Format format = Format.TABLE;
 
   /**
-   * @param engines finds the engines that can be started without installing anything
+   * @param engines finds the engines that can be started without installing anything, given the
+   *     state folder
    */
-  public Doctor(Shell shell, Supplier<List<NodeFacts.EngineFacts>> engines) {
+  public Doctor(Shell shell, Function<Path, List<NodeFacts.EngineFacts>> engines) {
     this.shell = shell;
     this.engines = engines;
   }
 
   @Override
   public Integer call() {
-    NodeFacts facts = new NodeProbe(engines).probe();
+    NodeFacts facts = new NodeProbe(() -> engines.apply(home.home(shell))).probe();
     List<Finding> findings = new ArrayList<>();
     findings.add(java());
     findings.add(machine(facts));

@@ -61,7 +61,17 @@ public final class HubCommand implements Callable<Integer> {
     shell.err().println("  Add a machine: flotilla tokens create   (here), then there:");
     shell
         .err()
-        .println("                 flotilla agent --hub " + hub.address() + " --token TOKEN");
+        .println(
+            "                 flotilla agent --hub " + calledFromOutside(hub) + " --token TOKEN");
     shell.err().flush();
+  }
+
+  /** The address with the machine's name in it, where others can call it. */
+  private String calledFromOutside(Hub hub) {
+    String machine = ListenOptions.machineName(shell);
+    String address = hub.address().toString();
+    return listen.beyondThisMachine() && !machine.isEmpty()
+        ? address.replace("127.0.0.1", machine)
+        : address;
   }
 }

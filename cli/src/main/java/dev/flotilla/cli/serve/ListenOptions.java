@@ -72,6 +72,10 @@ final class ListenOptions {
         shell::variable);
   }
 
+  boolean beyondThisMachine() {
+    return listen != null && !listen.getAddress().isLoopbackAddress();
+  }
+
   static String machineName(Shell shell) {
     try {
       return InetAddress.getLocalHost().getHostName();

@@ -21,7 +21,7 @@ final class StartReport {
 
   private final Shell shell;
   private final LongSupplier nanoTime;
-  private final Map<String, Step> steps = new HashMap<>();
+  private final Map<Step, Long> saidAtNanos = new HashMap<>();
   private final Map<String, String> workers = new HashMap<>();
   private boolean lineOpen;
 
@@ -30,8 +30,8 @@ final class StartReport {
     this.nanoTime = nanoTime;
   }
 
-  /** What was said last about a subject, and when. */
-  private record Step(String step, long saidAtNanos) {}
+  /** Two workers may report on one subject in turns, each at its own step. */
+  private record Step(String subject, String step) {}
 
   /** A line that stays. */
   void say(String line) {
@@ -55,9 +55,10 @@ final class StartReport {
         noteSeldom(view);
       }
     }
-    steps
+    saidAtNanos
         .keySet()
-        .removeIf(subject -> progress.stream().noneMatch(p -> p.subject().equals(subject)));
+        .removeIf(
+            step -> progress.stream().noneMatch(view -> view.subject().equals(step.subject())));
     if (progress.isEmpty()) {
       clearLine();
     }
@@ -75,12 +76,11 @@ final class StartReport {
   }
 
   private void noteSeldom(ProgressView view) {
-    Step before = steps.get(view.subject());
+    Step step = new Step(view.subject(), view.step());
+    Long before = saidAtNanos.get(step);
     long now = nanoTime.getAsLong();
-    if (before == null
-        || !before.step().equals(view.step())
-        || now - before.saidAtNanos() >= SELDOM_NANOS) {
-      steps.put(view.subject(), new Step(view.step(), now));
+    if (before == null || now - before >= SELDOM_NANOS) {
+      saidAtNanos.put(step, now);
       say("  " + describe(view));
     }
   }

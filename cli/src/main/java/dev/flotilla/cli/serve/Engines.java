@@ -1,0 +1,69 @@
+package dev.flotilla.cli.serve;
+
+import dev.flotilla.agent.LocalEngines;
+import dev.flotilla.agent.policy.Policy;
+import dev.flotilla.agent.policy.Policy.EngineRule;
+import dev.flotilla.agent.policy.PolicyRefused;
+import dev.flotilla.cli.output.Failure;
+import dev.flotilla.cli.output.Shell;
+import dev.flotilla.wire.NodeFacts.EngineFacts;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The engines of an agent, as its policy and its command line say. */
+public final class Engines {
+  private static final String LLAMA_SERVER = "llama-server";
+
+  private Engines() {}
+
+  /**
+   * The policy with what the command line says of llama-server.
+   *
+   * @param path the program to start; null leaves the policy's
+   * @param install whether it may be installed, beside what the policy says
+   */
+  static Policy withEngine(Policy policy, @Nullable Path path, boolean install) {
+    Optional<EngineRule> rule = policy.engine(LLAMA_SERVER);
+    if (rule.isEmpty()) {
+      if (path != null) {
+        throw new Failure(
+            "--engine-path is for llama-server, which " + policy.file() + " does not allow");
+      }
+      return policy;
+    }
+    if (path != null && !Files.isExecutable(path)) {
+      throw new Failure("--engine-path " + path + " is no program that can be started");
+    }
+    Map<String, EngineRule> engines = new HashMap<>(policy.engines());
+    Optional<Path> program =
+        path != null ? Optional.of(path.toAbsolutePath().normalize()) : rule.get().path();
+    engines.put(LLAMA_SERVER, new EngineRule(program, rule.get().install() || install));
+    return new Policy(
+        policy.file(),
+        engines,
+        policy.sources(),
+        policy.folders(),
+        policy.allowedFlags(),
+        policy.forbiddenFlags(),
+        policy.memoryFraction());
+  }
+
+  /** What an agent on this home runs its workers with. */
+  static LocalEngines of(Path home, Policy policy, Shell shell) {
+    return new LocalEngines(home, policy, shell.variable("PATH").orElse(""));
+  }
+
+  /** The engines that this machine can start without installing anything. */
+  public static List<EngineFacts> found(Path home, Shell shell) {
+    try {
+      return of(home, Policy.forUp(home), shell).engines();
+    } catch (PolicyRefused e) {
+      throw new Failure(String.valueOf(e.getMessage()), e);
+    }
+  }
+}

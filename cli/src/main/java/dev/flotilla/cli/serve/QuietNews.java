@@ -1,0 +1,26 @@
+package dev.flotilla.cli.serve;
+
+import dev.flotilla.agent.AgentListener;
+import dev.flotilla.wire.ControlMessage.Happened;
+import dev.flotilla.wire.WorkerReport;
+
+/**
+ * Tells nobody: the hub in the same process hears all of it by its lane, and is looked at there.
+ */
+final class QuietNews implements AgentListener {
+  @Override
+  public void connected(String hubId) {}
+
+  @Override
+  public void disconnected(String why) {}
+
+  @Override
+  public void workerChanged(WorkerReport report) {}
+
+  @Override
+  public void happened(Happened event) {}
+
+  @Override
+  public void progress(
+      String subject, String step, long doneBytes, long totalBytes, boolean finished) {}
+}

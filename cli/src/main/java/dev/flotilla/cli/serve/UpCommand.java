@@ -1,0 +1,240 @@
+package dev.flotilla.cli.serve;
+
+import dev.flotilla.agent.Agent;
+import dev.flotilla.agent.AgentConfig;
+import dev.flotilla.agent.AgentRefused;
+import dev.flotilla.agent.lanes.HubAddress;
+import dev.flotilla.agent.policy.Policy;
+import dev.flotilla.agent.policy.PolicyRefused;
+import dev.flotilla.cli.Version;
+import dev.flotilla.cli.output.Failure;
+import dev.flotilla.cli.output.Shell;
+import dev.flotilla.cli.output.Style;
+import dev.flotilla.cli.output.Text;
+import dev.flotilla.hub.Hub;
+import dev.flotilla.hub.HubRefused;
+import dev.flotilla.hub.fleet.WorkerView;
+import dev.flotilla.hub.spec.Revisions;
+import dev.flotilla.hub.store.StoreFailed;
+import dev.flotilla.wire.Names;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/**
+ * {@code flotilla up}: a hub and an agent in this process, over the lanes that two machines would
+ * use.
+ *
+ * <p>The way of a start: the home's lock, the hub (which loads the configuration that the home
+ * remembers), the configuration that was asked for where one was, then the agent, which joins with
+ * a token that lives in memory for one use. From then on the fleet does what it does on any number
+ * of machines, and this class only looks on and tells.
+ */
+@Command(
+    name = "up",
+    description =
+        "Runs a hub and its first workers on this machine: the one command to begin with.",
+    footer = {
+      "%nWith nothing configured it serves "
+          + UpModel.DEFAULT_NAME
+          + ", a small model that runs anywhere.",
+      "The model is remembered: the next 'flotilla up' serves what this one served, or what",
+      "'flotilla apply' said since.",
+      "%nExamples:",
+      "  flotilla up",
+      "  flotilla up --model ~/models/Qwen3-4B-Q4_K_M.gguf --context 16384",
+      "  flotilla up --model hf:Qwen/Qwen3-4B-GGUF/Qwen3-4B-Q4_K_M.gguf --name qwen3-4b",
+      "  flotilla up --listen 0.0.0.0:8484   for other machines too (needs keys)",
+    })
+public final class UpCommand implements Callable<Integer> {
+  private static final Duration LOOK_EVERY = Duration.ofMillis(150);
+
+  /** Once one worker serves, the others are waited for this long before that is said. */
+  private static final Duration OTHERS_LIMIT = Duration.ofSeconds(30);
+
+  private final Shell shell;
+  @Mixin private final HomeOptions home = new HomeOptions();
+  @Mixin private final ListenOptions listen = new ListenOptions();
+
+  @Option(
+      names = "--model",
+      paramLabel = "REF",
+      description =
+          "What to serve: a GGUF file, hf:owner/repo/file, https://… or pip:… (default: what the"
+              + " state folder remembers, else a small model).")
+  private @Nullable String model;
+
+  @Option(
+      names = "--name",
+      paramLabel = "NAME",
+      description = "The name that clients use (default: after the file).")
+  private @Nullable String name;
+
+  @Option(
+      names = "--context",
+      paramLabel = "N",
+      description = "Tokens for one request, prompt and answer together (default: 4096).")
+  private @Nullable Integer context;
+
+  @Option(
+      names = "--slots",
+      paramLabel = "N",
+      description = "Requests that one worker runs at once (default: 4).")
+  private @Nullable Integer slots;
+
+  @Option(
+      names = "--workers",
+      paramLabel = "N",
+      description = "Workers at most; fewer start where memory is short (default: 2).")
+  private @Nullable Integer workers;
+
+  @Option(
+      names = "--engine-path",
+      paramLabel = "FILE",
+      description = "The llama-server to start (default: the PATH's, else one is installed).")
+  private @Nullable Path enginePath;
+
+  public UpCommand(Shell shell) {
+    this.shell = shell;
+  }
+
+  @Override
+  public Integer call() throws InterruptedException {
+    Path folder = home.home(shell);
+    StopSignal signal = StopSignal.listen();
+    try (HomeLock lock = HomeLock.take(folder, "hub", "flotilla up")) {
+      Logs.start(folder, "up", home.verbose());
+      Policy policy = Engines.withEngine(Policy.forUp(folder), enginePath, false);
+      try (Hub hub = Hub.start(listen.config(folder, shell, true))) {
+        lock.listensAt(hub.address().toString());
+        configure(hub);
+        AgentConfig config =
+            AgentConfig.of(
+                    HubAddress.parse(hub.localAddress().toString()), folder, Version.number())
+                .withToken(Optional.of(hub.tokens().oneShot()));
+        try (Agent agent =
+            Agent.start(config, Engines.of(folder, policy, shell), new QuietNews())) {
+          serve(hub, agent, signal);
+        }
+      }
+    } catch (HubRefused | AgentRefused | PolicyRefused e) {
+      throw new Failure(String.valueOf(e.getMessage()), e);
+    } finally {
+      Logs.stop();
+      signal.ended();
+    }
+    return 0;
+  }
+
+  /**
+   * Puts in force what was asked for; with nothing asked for, what is remembered, or the default.
+   */
+  private void configure(Hub hub) {
+    boolean remembers = hub.revisions().inForce().number() > 0;
+    boolean asked =
+        model != null || name != null || context != null || slots != null || workers != null;
+    if (remembers && !asked) {
+      return;
+    }
+    if (remembers && model == null) {
+      throw new Failure(
+          "this state folder serves what was configured before; with --name, --context, --slots or"
+              + " --workers say --model too, or change it with 'flotilla apply'");
+    }
+    String source = model == null ? UpModel.DEFAULT_SOURCE : UpModel.source(model);
+    String publicName =
+        name != null ? name : model == null ? UpModel.DEFAULT_NAME : ModelName.of(source);
+    Names.modelProblem(publicName)
+        .ifPresent(problem -> {
+          throw new Failure("--name: " + problem);
+        });
+    UpModel wanted =
+        new UpModel(source, publicName, or(context, 4096), or(slots, 4), or(workers, 2));
+    try {
+      if (hub.revisions().apply(wanted.yaml(), "flotilla up", "flotilla up", false)
+          instanceof Revisions.Outcome.Rejected rejected) {
+        throw new Failure(rejected.bad().text());
+      }
+    } catch (StoreFailed e) {
+      throw new Failure(e.sentence(), e);
+    }
+  }
+
+  private static int or(@Nullable Integer given, int otherwise) {
+    return given == null ? otherwise : given;
+  }
+
+  private void serve(Hub hub, Agent agent, StopSignal signal) throws InterruptedException {
+    StartReport report = new StartReport(shell, System::nanoTime);
+    report.say("Hub at " + hub.address() + ", starting workers on node '" + agent.node() + "' …");
+    hub.status().notices().forEach(notice -> report.say("  note: " + notice.message()));
+    long firstServed = 0;
+    while (true) {
+      List<WorkerView> views = ofNode(hub, agent.node());
+      report.show(hub.fleet().progress(), views);
+      if (agent.ended().isDone()) {
+        throw new Failure(agent.ended().join().reason());
+      }
+      boolean patient = false;
+      switch (FirstWorkers.of(views)) {
+        case FirstWorkers.Hopeless hopeless ->
+            throw new Failure("no worker can start: " + hopeless.why());
+        case FirstWorkers.Waiting waiting when waiting.serving() == 0 ->
+            patient = servesOthers(hub, views);
+        case FirstWorkers.Waiting waiting -> {
+          firstServed = firstServed == 0 ? System.nanoTime() : firstServed;
+          patient = System.nanoTime() - firstServed > OTHERS_LIMIT.toNanos();
+        }
+        case FirstWorkers.Ready ready -> patient = true;
+      }
+      if (patient) {
+        break;
+      }
+      if (signal.await(LOOK_EVERY)) {
+        report.say("stopping …");
+        return;
+      }
+    }
+    greet(hub, report);
+    while (!signal.await(LOOK_EVERY)) {
+      report.show(hub.fleet().progress(), ofNode(hub, agent.node()));
+    }
+    report.say("stopping …");
+  }
+
+  /** A configuration without models (backends alone) starts no worker, and is up at once. */
+  private static boolean servesOthers(Hub hub, List<WorkerView> views) {
+    return views.isEmpty() && hub.revisions().inForce().spec().models().isEmpty();
+  }
+
+  private static List<WorkerView> ofNode(Hub hub, String node) {
+    return hub.fleet().workers().stream().filter(worker -> worker.node().equals(node)).toList();
+  }
+
+  private void greet(Hub hub, StartReport report) {
+    String address = hub.address().toString();
+    List<String> names = List.copyOf(hub.fleet().current().names().keySet());
+    boolean keyed = hub.status().keysDemanded();
+    report.say("");
+    report.say(Style.GOOD.apply("Ready.", shell.errColours()) + "  Press Ctrl-C to stop.");
+    report.say("  API        " + address + "/v1");
+    report.say("  models     " + Text.printable(String.join(", ", names)));
+    report.say("  dashboard  " + address + "/");
+    if (!names.isEmpty()) {
+      report.say("  try        curl -s " + address + "/v1/chat/completions \\");
+      if (keyed) {
+        report.say("               -H \"Authorization: Bearer $FLOTILLA_KEY\" \\");
+      }
+      report.say(
+          "               -d '{\"model\":\""
+              + Text.printable(names.getFirst())
+              + "\",\"messages\":[{\"role\":\"user\",\"content\":\"Say hi\"}]}'");
+    }
+  }
+}
