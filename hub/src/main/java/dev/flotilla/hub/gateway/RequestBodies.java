@@ -85,7 +85,8 @@ final class RequestBodies {
       if (length >= 0) {
         body.count(length);
         body.bytes = in.readNBytes((int) length);
-        if (body.bytes.length < length) {
+        // The read beyond the end tells Helidon that nothing is left to be skipped.
+        if (body.bytes.length < length || in.read() >= 0) {
           throw new ClientGone();
         }
       } else {

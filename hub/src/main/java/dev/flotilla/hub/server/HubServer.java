@@ -67,6 +67,7 @@ public final class HubServer implements AutoCloseable {
                     .maxHeadersSize(limits.headBytesMax())
                     .maxPrologueLength(8 << 10)
                     .continueImmediately(false)
+                    .sendKeepAliveHeader(false)
                     .build())
             .update(builder -> upgraders.forEach(each -> builder.addUpgrader(new Marked(each))))
             .build();

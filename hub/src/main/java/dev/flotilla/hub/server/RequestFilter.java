@@ -3,6 +3,7 @@ package dev.flotilla.hub.server;
 import dev.flotilla.wire.ApiError;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
+import io.helidon.http.Headers;
 import io.helidon.http.HttpException;
 import io.helidon.webserver.http.Filter;
 import io.helidon.webserver.http.FilterChain;
@@ -33,11 +34,17 @@ final class RequestFilter implements Filter {
       chain.proceed();
     } finally {
       client.ended();
-      if (request.headers().containsToken(HeaderValues.CONNECTION_CLOSE)
-          || response.headers().containsToken(HeaderValues.CONNECTION_CLOSE)) {
+      if (closes(request.headers()) || closes(response.headers())) {
         client.closeAfterReply();
       }
     }
+  }
+
+  /** Asked for every request, where the header is seldom there and seldom says anything new. */
+  private static boolean closes(Headers headers) {
+    return headers.contains(HeaderNames.CONNECTION)
+        && !headers.get(HeaderNames.CONNECTION).get().equalsIgnoreCase("keep-alive")
+        && headers.containsToken(HeaderValues.CONNECTION_CLOSE);
   }
 
   /** A handler's bug: the client is told that much, the log the rest. */
