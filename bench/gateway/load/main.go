@@ -407,12 +407,17 @@ func main() {
 	rounds := flag.Int("rounds", 3, "rounds of each scenario")
 	length := flag.Duration("block", 2*time.Second, "length of one block")
 	warm := flag.Duration("warm", 500*time.Millisecond, "load before each block that is not counted")
+	prepare := flag.Duration("prepare", 10*time.Second, "load on each target before the first scenario, half whole and half streamed")
 	only := flag.String("only", "", "one scenario instead of all")
 	flag.Parse()
 	ts, err := readTargets(*file)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "load:", err)
 		os.Exit(2)
+	}
+	for i := range ts {
+		block(&ts[i], &scenarios[0], *prepare/2)
+		block(&ts[i], &scenarios[3], *prepare/2)
 	}
 	var all []result
 	for i := range scenarios {

@@ -59,6 +59,9 @@ func parse(args []string) options {
 		case "--version":
 			fmt.Fprintln(os.Stderr, "version: 0.0.0 (build 1, commit fake)")
 			os.Exit(0)
+		case "--help":
+			fmt.Println("-m, --model FILE; -a, --alias NAME; --port N; -c, --ctx-size N; -np, --parallel N; --cache-ram N; --ubatch-size N")
+			os.Exit(0)
 		}
 	}
 	return o
