@@ -4,6 +4,7 @@ import dev.flotilla.hub.api.Api;
 import dev.flotilla.hub.api.HubStatus;
 import dev.flotilla.hub.fleet.Fleet;
 import dev.flotilla.hub.fleet.FleetLimits;
+import dev.flotilla.hub.gateway.Authorities;
 import dev.flotilla.hub.gateway.Gateway;
 import dev.flotilla.hub.gateway.GatewayLimits;
 import dev.flotilla.hub.gateway.Health;
@@ -55,6 +56,8 @@ import java.util.Deque;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
+import javax.net.ssl.SSLContext;
 
 /**
  * A whole hub: every part made, in the order in which each needs the ones before it, and ended the
@@ -98,13 +101,18 @@ public final class Hub implements AutoCloseable {
    * @throws HubRefused where it can't or must not run
    */
   public static Hub start(HubConfig config) throws HubRefused {
-    return new Hub(config);
+    return start(config, StoreLimits.DEFAULT);
   }
 
-  private Hub(HubConfig config) throws HubRefused {
+  /** As {@link #start(HubConfig)}, with other limits of the store. */
+  static Hub start(HubConfig config, StoreLimits storeLimits) throws HubRefused {
+    return new Hub(config, storeLimits);
+  }
+
+  private Hub(HubConfig config, StoreLimits storeLimits) throws HubRefused {
     this.config = config;
     try {
-      store = closing(Store.open(config.home(), StoreLimits.DEFAULT, clock));
+      store = closing(Store.open(config.home(), storeLimits, clock));
       RecentEvents journal = new RecentEvents(store, clock);
       keys = keys();
       tokens = new EnrolmentTokens(store, clock, random);
@@ -119,7 +127,7 @@ public final class Hub implements AutoCloseable {
                   lanes,
                   store.fleetMemory(),
                   journal,
-                  Hub::backend,
+                  dialers(),
                   config.environment(),
                   ledger::inFlight,
                   FleetLimits.DEFAULT,
@@ -221,9 +229,19 @@ public final class Hub implements AutoCloseable {
         new Health(fleet, dispatcher, metrics, this::troubles));
   }
 
-  private static Dialer backend(FleetSpec.Backend backend) {
-    return new SocketDialer(
-        backend.url(), Optional.empty(), SocketDialer.Limits.DEFAULTS, System::nanoTime);
+  /** What makes the connections to backends. */
+  private Function<FleetSpec.Backend, Dialer> dialers() throws HubRefused {
+    Optional<SSLContext> trust = Optional.empty();
+    if (config.authorities().isPresent()) {
+      try {
+        trust = Optional.of(Authorities.with(config.authorities().get()));
+      } catch (IOException e) {
+        throw new HubRefused("--ca: " + e.getMessage(), e);
+      }
+    }
+    Optional<SSLContext> tls = trust;
+    return backend ->
+        new SocketDialer(backend.url(), tls, SocketDialer.Limits.DEFAULTS, System::nanoTime);
   }
 
   /** What is amiss though requests are served. */

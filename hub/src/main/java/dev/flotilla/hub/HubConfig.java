@@ -12,6 +12,8 @@ import java.util.function.Function;
  * @param home the state folder; the hub's own part of it is {@code HOME/hub}
  * @param listen the one address that clients, agents and people call; port 0 takes any free one
  * @param certificate what the listener proves itself with; without one it speaks plain HTTP
+ * @param authorities PEM file of authorities that backends' certificates are checked by, beside the
+ *     machine's own
  * @param localListener whether there is a second listener, without TLS and on loopback, for an
  *     agent in the same process: where the first has a certificate it is for another name
  * @param allowNoKeys whether a hub beyond loopback may run without demanding keys
@@ -23,6 +25,7 @@ public record HubConfig(
     Path home,
     InetSocketAddress listen,
     Optional<Certificate> certificate,
+    Optional<Path> authorities,
     boolean localListener,
     boolean allowNoKeys,
     String machineName,

@@ -270,11 +270,7 @@ public final class ControlLane implements AutoCloseable {
   private static Session unknown(String said) {
     return new Session.Over(
         new AgentEnd(
-            "bad-credential",
-            "The hub does not know this agent ("
-                + said
-                + "). Make a token on the hub's machine with 'flotilla tokens create' and start the"
-                + " agent with --token."));
+            "bad-credential", Enrolment.withRemedy("The hub does not know this agent. " + said)));
   }
 
   /**

@@ -62,18 +62,17 @@ final class Enrolment {
           new Result.Over(
               new AgentEnd(
                   "bad-token",
-                  "The hub does not take the enrolment token"
-                      + (said.isEmpty() ? "" : " (" + said + ")")
-                      + ". Make a new one on the hub's machine with 'flotilla tokens create' and"
-                      + " pass it with --token."));
+                  withRemedy(
+                      said.isEmpty() ? "The hub does not take the enrolment token." : said)));
       case 409 ->
           new Result.Over(
               new AgentEnd(
                   "name-taken",
-                  "Another agent is enrolled under the name '"
-                      + node
-                      + "'. Choose another with --name"
-                      + (said.isEmpty() ? "." : " (" + said + ").")));
+                  said.isEmpty()
+                      ? "Another agent is enrolled as node '"
+                          + node
+                          + "'. Choose another with --name."
+                      : said));
       case 400, 404, 405, 413, 422 ->
           new Result.Over(
               new AgentEnd(
@@ -86,6 +85,16 @@ final class Enrolment {
           new Result.Later(
               "enrolment was answered with HTTP " + status + (said.isEmpty() ? "" : ": " + said));
     };
+  }
+
+  /** What the hub said, and what to do about it where the hub did not say that too. */
+  static String withRemedy(String said) {
+    return said.contains("flotilla tokens create")
+        ? said
+        : said
+            + (said.endsWith(".") ? "" : ".")
+            + " Make a token on the hub's machine with 'flotilla tokens create' and start the agent"
+            + " with --token.";
   }
 
   private static Result credential(byte[] answer) {

@@ -38,6 +38,14 @@ final class ListenOptions {
   private @Nullable Path key;
 
   @Option(
+      names = "--ca",
+      paramLabel = "FILE",
+      description =
+          "Authorities (PEM) that the certificates of backends are checked by, beside this"
+              + " machine's own.")
+  private @Nullable Path authorities;
+
+  @Option(
       names = "--allow-no-keys",
       description =
           "Listens beyond this machine without demanding keys: whoever reaches it may use and"
@@ -65,6 +73,7 @@ final class ListenOptions {
         home,
         address,
         tls,
+        Optional.ofNullable(authorities),
         agentInside && (tls.isPresent() || !reachableByLoopback),
         allowNoKeys,
         machineName(shell),

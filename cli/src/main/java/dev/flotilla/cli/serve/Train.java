@@ -71,6 +71,7 @@ public final class Train implements Callable<Integer> {
               home,
               new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
               Optional.empty(),
+              Optional.empty(),
               false,
               false,
               "",

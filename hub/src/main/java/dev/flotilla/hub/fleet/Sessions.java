@@ -79,8 +79,8 @@ final class Sessions {
       return Optional.of(
           new ControlMessage.Refusal(
               "name-taken",
-              "Another agent holds the name %s. Give this one another: 'flotilla agent --name NAME'."
-                  .formatted(hello.node()),
+              "Another agent holds the name %s. Give this one another: 'flotilla agent --name NAME'. If that agent is gone for good, 'flotilla forget %s' gives its name free."
+                  .formatted(hello.node(), hello.node()),
               false));
     }
     if (known != null && hello.generation() < known.generation) {

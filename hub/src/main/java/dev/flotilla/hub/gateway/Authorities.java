@@ -3,6 +3,7 @@ package dev.flotilla.hub.gateway;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
@@ -43,8 +44,11 @@ public final class Authorities {
       SSLContext context = SSLContext.getInstance("TLS");
       context.init(null, managers(trusted), null);
       return context;
+    } catch (NoSuchFileException missing) {
+      throw new IOException("there is no file " + pem, missing);
     } catch (GeneralSecurityException malformed) {
-      throw new IOException(pem + " can't be read as certificates in PEM", malformed);
+      throw new IOException(
+          pem + " can't be read as certificates in PEM: " + malformed.getMessage(), malformed);
     }
   }
 

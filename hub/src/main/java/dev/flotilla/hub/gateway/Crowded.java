@@ -16,7 +16,7 @@ final class Crowded {
             + " requests waiting for model '"
             + needs.model()
             + "', which is the limit ("
-            + (full.perKey() ? "half of limits.queue" : "limits.queue")
+            + (full.perKey() ? "half of limits.queue.per-model" : "limits.queue.per-model")
             + " in fleet.yaml)",
         full.retryAfter());
   }
@@ -27,8 +27,10 @@ final class Crowded {
         "no worker of model '"
             + needs.model()
             + "' was free within "
-            + late.limit().toSeconds()
-            + " s, which is the limit (limits.queueWait in fleet.yaml)",
+            + (late.limit().toSeconds() > 0
+                ? late.limit().toSeconds() + " s"
+                : late.limit().toMillis() + " ms")
+            + ", which is the limit (limits.queue.wait in fleet.yaml)",
         late.retryAfter());
   }
 }

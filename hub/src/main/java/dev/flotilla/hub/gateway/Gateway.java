@@ -58,6 +58,7 @@ public final class Gateway implements HttpService {
   private final Recorder recorder;
   private final GatewayLimits limits;
   private final Duration linger;
+  private final KeyStreams streams;
   private final RequestBodies bodies;
   private final Upstream upstream;
   private final ContextCheck contextCheck;
@@ -82,6 +83,7 @@ public final class Gateway implements HttpService {
     this.recorder = recorder;
     this.limits = limits;
     this.linger = serverLimits.lingerTime();
+    this.streams = new KeyStreams(limits.requestsPerKey());
     this.bodies =
         new RequestBodies(
             () -> Math.min(requestBodyBytes.getAsLong(), serverLimits.bodyBytesMax()),
@@ -111,7 +113,8 @@ public final class Gateway implements HttpService {
     boolean bodyRead = false;
     try {
       exchange.key = Bearer.identify(request, keys);
-      try (Body body = bodies.read(request)) {
+      try (KeyStreams.Open _ = streams.enter(exchange.key);
+          Body body = bodies.read(request)) {
         bodyRead = true;
         Scanned asked = scan(endpoint, body.bytes());
         FleetSnapshot.Name name = name(asked.model());

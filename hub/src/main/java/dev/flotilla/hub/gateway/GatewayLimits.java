@@ -14,6 +14,8 @@ import java.time.Duration;
  *     (default 1 h in all)
  * @param drain how long the end of a connection's framing is awaited after {@code [DONE]}, so that
  *     the connection can be used again (default 250 ms)
+ * @param requestsPerKey requests of one client key that may be open at once, waiting ones included
+ *     (default 1,024)
  * @param attemptsMax targets that one request is sent to, one after the other (default 3)
  * @param runsMax of those, how many may have begun to work on it when they failed: a request that
  *     kills its worker is not run again and again (default 2)
@@ -30,6 +32,7 @@ public record GatewayLimits(
     DeadlineLimits stream,
     DeadlineLimits whole,
     DeadlineLimits drain,
+    int requestsPerKey,
     int attemptsMax,
     int runsMax,
     int eventBytesMax,
@@ -46,6 +49,7 @@ public record GatewayLimits(
           DeadlineLimits.DEFAULTS,
           of(Duration.ofHours(1)),
           of(Duration.ofMillis(250)),
+          1_024,
           3,
           2,
           1 << 20,
@@ -67,6 +71,26 @@ public record GatewayLimits(
         times,
         whole,
         drain,
+        requestsPerKey,
+        attemptsMax,
+        runsMax,
+        eventBytesMax,
+        replyBytesMax,
+        errorBytesMax,
+        bodyBytesTotalMax,
+        namesShown,
+        countBytesMax,
+        count);
+  }
+
+  /** These limits with another bound on the open requests of one key. */
+  public GatewayLimits withRequestsPerKey(int requests) {
+    return new GatewayLimits(
+        connect,
+        stream,
+        whole,
+        drain,
+        requests,
         attemptsMax,
         runsMax,
         eventBytesMax,

@@ -160,7 +160,7 @@ final class RequestBodies {
             "request_too_large",
             "the request's body is larger than "
                 + max
-                + " bytes, which is this hub's limit (limits.requestBody in fleet.yaml)",
+                + " bytes, which is this hub's limit (limits.request-body in fleet.yaml)",
             null,
             null));
   }

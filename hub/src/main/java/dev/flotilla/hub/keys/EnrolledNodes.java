@@ -73,8 +73,7 @@ public final class EnrolledNodes implements NodeCredentials {
               .formatted(AGENT_ID_CHARS_MAX, agentId.length()));
     }
     if (!Secrets.ENROLMENT_TOKEN.wellFormed(token)) {
-      return new Enrolment.BadToken(
-          "that is not an enrolment token: make one with `flotilla tokens create`");
+      return new Enrolment.BadToken("This is not an enrolment token.");
     }
     SecretHash hash = SecretHash.of(token);
     changing.lock();
@@ -97,7 +96,7 @@ public final class EnrolledNodes implements NodeCredentials {
     try {
       result = table.enrol(credential, token);
     } catch (StoreFailed e) {
-      return new Enrolment.BadToken(e.sentence());
+      return new Enrolment.NotNow(e.sentence());
     }
     return switch (result) {
       case ENROLLED -> {
@@ -106,14 +105,10 @@ public final class EnrolledNodes implements NodeCredentials {
       }
       case NAME_TAKEN -> new Enrolment.NameTaken();
       case NO_TOKEN ->
-          new Enrolment.BadToken(
-              "this hub has no such enrolment token, or it was revoked: make one with `flotilla tokens create`");
-      case TOKEN_EXPIRED ->
-          new Enrolment.BadToken(
-              "the enrolment token's time is over: make another with `flotilla tokens create`");
+          new Enrolment.BadToken("This hub has no such enrolment token, or it was revoked.");
+      case TOKEN_EXPIRED -> new Enrolment.BadToken("The enrolment token's time is over.");
       case TOKEN_USED ->
-          new Enrolment.BadToken(
-              "the enrolment token was used as often as it may be: make another with `flotilla tokens create`");
+          new Enrolment.BadToken("The enrolment token was used as often as it may be.");
     };
   }
 

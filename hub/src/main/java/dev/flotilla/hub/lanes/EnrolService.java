@@ -30,6 +30,7 @@ import tools.jackson.databind.json.JsonMapper;
 public final class EnrolService implements HttpService {
   private static final int BODY_BYTES_MAX = 4096;
   private static final int FIELD_CHARS_MAX = 256;
+  private static final Duration STORE_RETRY = Duration.ofSeconds(10);
   private static final Duration MINUTE = Duration.ofMinutes(1);
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
@@ -101,7 +102,9 @@ public final class EnrolService implements HttpService {
                   401,
                   "authentication_error",
                   "bad_token",
-                  bad.why() + " Make a new one with 'flotilla tokens create' on the hub's machine.",
+                  bad.why()
+                      + " Make a new one on the hub's machine with 'flotilla tokens create' and pass"
+                      + " it with --token.",
                   "token",
                   null));
       case NodeCredentials.Enrolment.NameTaken _ ->
@@ -113,9 +116,14 @@ public final class EnrolService implements HttpService {
                   "name_taken",
                   "Another agent is enrolled as node "
                       + asked.node()
-                      + ". Give this one another name: 'flotilla agent --name NAME'.",
+                      + ". Give this one another name: 'flotilla agent --name NAME'. If that agent"
+                      + " is gone for good, 'flotilla forget "
+                      + asked.node()
+                      + "' gives its name free.",
                   "node",
                   null));
+      case NodeCredentials.Enrolment.NotNow later ->
+          refuse(response, ApiError.unavailable("store_unavailable", later.why(), STORE_RETRY));
     }
   }
 

@@ -203,8 +203,8 @@ public final class LaneUpgrades implements AutoCloseable {
                 "bad_credential",
                 "The credential is not that of node "
                     + node
-                    + ". Enrol this machine again with a token: 'flotilla tokens create' on the hub's"
-                    + " machine makes one, 'flotilla agent --hub URL --token TOKEN' uses it.",
+                    + ": it was enrolled at another hub, or forgotten here. Make a token on the hub's"
+                    + " machine with 'flotilla tokens create' and start the agent with --token.",
                 null,
                 null));
       }

@@ -38,5 +38,12 @@ public interface NodeCredentials {
 
     /** Another agent holds the name. */
     record NameTaken() implements Enrolment {}
+
+    /**
+     * It could not be remembered, and so was not done: the agent may try again with the same token.
+     *
+     * @param why one sentence
+     */
+    record NotNow(String why) implements Enrolment {}
   }
 }

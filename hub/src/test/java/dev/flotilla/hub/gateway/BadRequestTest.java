@@ -12,6 +12,8 @@ import dev.flotilla.testkit.Script;
 import dev.flotilla.testkit.ScriptedEngine;
 import dev.flotilla.testkit.TestClient;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -372,7 +374,7 @@ class BadRequestTest {
       TestClient.Reply reply = hub.chat("x");
 
       assertThat(reply.status()).isEqualTo(429);
-      assertThat(reply.body()).contains("queue_wait_exceeded", "limits.queueWait");
+      assertThat(reply.body()).contains("queue_wait_exceeded", "limits.queue.wait");
       gate.open();
     }
   }
@@ -470,5 +472,63 @@ class BadRequestTest {
         usual.connectionsMax(),
         usual.lingerTime(),
         usual.stopTime());
+  }
+
+  @Test
+  void oneKeyMayHaveOnlySoManyRequestsOpen() {
+    Setup setup = new Setup();
+    setup.gateway = GatewayLimits.DEFAULTS.withRequestsPerKey(1);
+    setup.keys = knows("laptop", "desk");
+    Gate gate = Gate.closed();
+    engine.whenChat(Script.stallThen(gate, Script.answer("one")));
+    try (TestHub hub = TestHub.over(setup, engine);
+        TestClient first = hub.client();
+        TestClient second = hub.client();
+        TestClient other = hub.client()) {
+      first.post("/v1/chat/completions", TestHub.chat("x", ""), "Authorization: Bearer laptop");
+      engine.awaitChat(1);
+
+      TestClient.Reply refused =
+          second
+              .post("/v1/chat/completions", TestHub.chat("x", ""), "Authorization: Bearer laptop")
+              .reply();
+
+      assertThat(refused.status()).isEqualTo(429);
+      assertThat(refused.body())
+          .contains("key_requests_open", "1 requests open, which is the limit for one key");
+      assertThat(refused.header("retry-after")).isEqualTo("1");
+      other.post("/v1/chat/completions", TestHub.chat("x", ""), "Authorization: Bearer desk");
+      engine.awaitChat(2);
+      gate.open();
+      assertThat(first.reply().status()).isEqualTo(200);
+      assertThat(other.reply().status()).isEqualTo(200);
+      try (TestClient again = hub.client()) {
+        assertThat(
+                again
+                    .post(
+                        "/v1/chat/completions",
+                        TestHub.chat("x", ""),
+                        "Authorization: Bearer laptop")
+                    .reply()
+                    .status())
+            .isEqualTo(200);
+      }
+    }
+  }
+
+  private static Authenticator knows(String... names) {
+    return new Authenticator() {
+      @Override
+      public boolean required() {
+        return true;
+      }
+
+      @Override
+      public Optional<ClientKey> authenticate(String bearer) {
+        return List.of(names).contains(bearer)
+            ? Optional.of(new ClientKey(bearer))
+            : Optional.empty();
+      }
+    };
   }
 }

@@ -85,16 +85,13 @@ class EnrolmentTest {
     String revoked = token(Optional.empty(), Optional.empty());
     now = now.plus(Duration.ofMinutes(5));
     assertThat(why(nodes.enrol(shortLived, "a", "agent-1")))
-        .isEqualTo(
-            "the enrolment token's time is over: make another with `flotilla tokens create`");
+        .isEqualTo("The enrolment token's time is over.");
     credential(nodes.enrol(once, "a", "agent-1"));
     assertThat(why(nodes.enrol(once, "b", "agent-2")))
-        .isEqualTo(
-            "the enrolment token was used as often as it may be: make another with `flotilla tokens"
-                + " create`");
+        .isEqualTo("The enrolment token was used as often as it may be.");
     assertThat(tokens.revoke(tokens.list().getLast().id())).isTrue();
     assertThat(why(nodes.enrol(revoked, "c", "agent-3")))
-        .startsWith("this hub has no such enrolment token, or it was revoked");
+        .startsWith("This hub has no such enrolment token, or it was revoked");
     assertThat(tokens.revoke(99)).isFalse();
   }
 
@@ -111,7 +108,7 @@ class EnrolmentTest {
   @Test
   void whatIsNoTokenIsRefusedWithoutBeingRepeated() {
     assertThat(why(nodes.enrol("secret-of-another-kind", "mac", "agent-1")))
-        .isEqualTo("that is not an enrolment token: make one with `flotilla tokens create`");
+        .isEqualTo("This is not an enrolment token.");
     assertThat(why(nodes.enrol("x", "../mac", "agent-1"))).startsWith("a node's name");
     assertThat(why(nodes.enrol("x", "mac", "a".repeat(1_000))))
         .isEqualTo("an agent's id has 1 to 128 characters, not 1000");

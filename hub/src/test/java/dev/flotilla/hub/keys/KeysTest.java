@@ -111,20 +111,6 @@ class KeysTest {
   }
 
   @Test
-  void aKeyHasABoundOnItsOpenRequests() {
-    KeyStreams streams = new KeyStreams(2);
-    ClientKey laptop = new ClientKey("laptop");
-    KeyStreams.Open first = streams.enter(laptop).orElseThrow();
-    assertThat(streams.enter(laptop)).isPresent();
-    assertThat(streams.enter(laptop)).isEmpty();
-    assertThat(streams.enter(new ClientKey("other"))).isPresent();
-    first.close();
-    first.close();
-    assertThat(streams.open("laptop")).isEqualTo(1);
-    assertThat(streams.enter(laptop)).isPresent();
-  }
-
-  @Test
   void rolesHaveWords() {
     assertThat(Role.of("admin")).contains(Role.ADMIN);
     assertThat(Role.of("ADMIN")).isEqualTo(Optional.empty());

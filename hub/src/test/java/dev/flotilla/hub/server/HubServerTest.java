@@ -17,7 +17,6 @@ import io.helidon.webserver.http.HttpService;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -25,9 +24,7 @@ import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
 import java.time.Duration;
-import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -66,7 +63,8 @@ class HubServerTest {
 
   @Test
   void withACertificateOnlyWhoTrustsItGetsThrough() throws Exception {
-    HubServer.Certificate certificate = certificate("localhost", "dns:localhost,ip:127.0.0.1");
+    HubServer.Certificate certificate =
+        TestCertificate.make(folder, "localhost", "dns:localhost,ip:127.0.0.1");
     try (HubServer server = server(0, Optional.of(certificate), Optional.empty()).start()) {
       URI url = URI.create("https://127.0.0.1:" + server.port());
       SSLContext trusting = Authorities.with(certificate.chain());
@@ -87,7 +85,8 @@ class HubServerTest {
 
   @Test
   void aCertificateForAnotherNameIsNotTrusted() throws Exception {
-    HubServer.Certificate certificate = certificate("elsewhere", "dns:elsewhere.example");
+    HubServer.Certificate certificate =
+        TestCertificate.make(folder, "elsewhere", "dns:elsewhere.example");
     try (HubServer server = server(0, Optional.of(certificate), Optional.empty()).start();
         SocketDialer dialer =
             dialer(
@@ -231,50 +230,5 @@ class HubServerTest {
     String body = new String(reply.bytes(100), UTF_8);
     lease.keep();
     return body;
-  }
-
-  /** A self-signed certificate of the JDK's own making. */
-  private HubServer.Certificate certificate(String name, String alternatives) throws Exception {
-    Path store = folder.resolve(name + ".p12");
-    Process keytool =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                "-genkeypair",
-                "-alias",
-                "hub",
-                "-keyalg",
-                "EC",
-                "-storetype",
-                "PKCS12",
-                "-storepass",
-                "changeit",
-                "-dname",
-                "CN=" + name,
-                "-ext",
-                "san=" + alternatives,
-                "-keystore",
-                store.toString())
-            .redirectErrorStream(true)
-            .start();
-    String said = new String(keytool.getInputStream().readAllBytes(), UTF_8);
-    assertThat(keytool.waitFor()).as(said).isZero();
-    KeyStore keys = KeyStore.getInstance("PKCS12");
-    try (InputStream in = Files.newInputStream(store)) {
-      keys.load(in, "changeit".toCharArray());
-    }
-    Path chain = pem(name + ".crt", "CERTIFICATE", keys.getCertificate("hub").getEncoded());
-    Path key =
-        pem(
-            name + ".key",
-            "PRIVATE KEY",
-            keys.getKey("hub", "changeit".toCharArray()).getEncoded());
-    return new HubServer.Certificate(chain, key);
-  }
-
-  private Path pem(String file, String kind, byte[] der) throws IOException {
-    String body = Base64.getMimeEncoder(64, "\n".getBytes(UTF_8)).encodeToString(der);
-    return Files.writeString(
-        folder.resolve(file),
-        "-----BEGIN " + kind + "-----\n" + body + "\n-----END " + kind + "-----\n");
   }
 }

@@ -1,0 +1,232 @@
+package dev.flotilla.hub;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.flotilla.hub.server.HubServer;
+import dev.flotilla.hub.server.ServerLimits;
+import dev.flotilla.hub.server.TestCertificate;
+import dev.flotilla.hub.spec.Revisions;
+import dev.flotilla.hub.store.StoreLimits;
+import dev.flotilla.testkit.Gate;
+import dev.flotilla.testkit.Script;
+import dev.flotilla.testkit.ScriptedEngine;
+import dev.flotilla.testkit.TestClient;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The assembled hub: what is configured, what is stored and what is shown belong together. */
+class HubTest {
+  private static final StoreLimits IMPATIENT =
+      StoreLimits.DEFAULT.withPauses(
+          Duration.ofMillis(50), Duration.ofMillis(10), Duration.ofMillis(50));
+  private static final String CHAT =
+      "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}";
+
+  @TempDir Path home;
+
+  private final ScriptedEngine engine = ScriptedEngine.start().model("own");
+
+  @AfterEach
+  void stop() {
+    engine.close();
+  }
+
+  private HubConfig config(Optional<Path> authorities) {
+    return new HubConfig(
+        home,
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+        Optional.empty(),
+        authorities,
+        false,
+        false,
+        "",
+        "test",
+        variable -> Optional.empty());
+  }
+
+  private Hub hub() throws HubRefused {
+    return Hub.start(config(Optional.empty()), IMPATIENT);
+  }
+
+  /** The model m, served by a backend with as many slots. */
+  private static void serve(Hub hub, String url, int slots, String limits) throws Exception {
+    String yaml =
+        """
+        backends:
+          b: { url: %s/v1, model: own, slots: %d }
+        routes:
+          r:
+            match: { models: [m] }
+            to: [ { backend: b } ]
+            strategy: fastest
+        %s
+        """
+            .formatted(url, slots, limits);
+    assertThat(hub.revisions().apply(yaml, "fleet.yaml", "ann", false))
+        .as(yaml)
+        .isInstanceOf(Revisions.Outcome.Applied.class);
+  }
+
+  private static TestClient client(Hub hub) {
+    return TestClient.connect(hub.address().getPort());
+  }
+
+  private static TestClient.Reply get(Hub hub, String path) {
+    try (TestClient client = client(hub)) {
+      return client.get(path).reply();
+    }
+  }
+
+  private static TestClient.Reply chat(Hub hub) {
+    try (TestClient client = client(hub)) {
+      return client.post("/v1/chat/completions", CHAT).reply();
+    }
+  }
+
+  @Test
+  void onAFullDiskServingGoesOnAndReadyBannerAndMetricSaySo() throws Exception {
+    engine.whenChat(Script.answer("Hello"));
+    try (Hub hub = Hub.start(config(Optional.empty()), IMPATIENT.withDatabaseBytes(512 << 10))) {
+      serve(hub, engine.url(), 4, "");
+      assertThat(get(hub, "/ready").body()).contains("\"ready\":true", "\"reasons\":[]");
+      try (Connection other =
+              DriverManager.getConnection("jdbc:sqlite:" + home.resolve("hub/hub.db"));
+          Statement ballast = other.createStatement()) {
+        ballast.execute("CREATE TABLE ballast (x BLOB)");
+        ballast.execute("INSERT INTO ballast VALUES (zeroblob(1048576))");
+
+        await()
+            .untilAsserted(() -> {
+              assertThat(chat(hub).status()).isEqualTo(200);
+              TestClient.Reply ready = get(hub, "/ready");
+              assertThat(ready.status()).isEqualTo(200);
+              assertThat(ready.body()).contains("nothing new is remembered", "is full");
+            });
+        assertThat(get(hub, "/metrics").body()).contains("flotilla_store_failing 1");
+        assertThat(get(hub, "/").body()).contains("nothing new is remembered");
+
+        ballast.execute("DELETE FROM ballast");
+      }
+      await().untilAsserted(() -> assertThat(get(hub, "/ready").body()).contains("\"reasons\":[]"));
+      assertThat(get(hub, "/metrics").body()).contains("flotilla_store_failing 0");
+    }
+  }
+
+  @Test
+  void aBackendsCertificateIsCheckedByTheGivenAuthorityAndForItsName() throws Exception {
+    HubServer.Certificate certificate =
+        TestCertificate.make(home, "backend", "dns:localhost,ip:127.0.0.1");
+    HubServer.Certificate wrongName =
+        TestCertificate.make(home, "elsewhere", "dns:elsewhere.example");
+    Path both = home.resolve("authorities.pem");
+    Files.writeString(
+        both, Files.readString(certificate.chain()) + Files.readString(wrongName.chain()));
+    try (HubServer right = backend(certificate);
+        HubServer wrong = backend(wrongName)) {
+      try (Hub hub = hub()) {
+        serve(hub, "https://127.0.0.1:" + right.port(), 4, "");
+        assertThat(chat(hub).status()).isEqualTo(502);
+      }
+      try (Hub hub = Hub.start(config(Optional.of(both)), IMPATIENT)) {
+        assertThat(chat(hub).body()).contains("over TLS");
+
+        serve(hub, "https://127.0.0.1:" + wrong.port(), 4, "");
+        TestClient.Reply reply = chat(hub);
+        assertThat(reply.status()).isEqualTo(502);
+        assertThat(reply.body()).contains("no trusted connection to 127.0.0.1:" + wrong.port());
+      }
+    }
+  }
+
+  private static HubServer backend(HubServer.Certificate certificate) throws Exception {
+    String answer =
+        "{\"object\":\"chat.completion\",\"model\":\"own\",\"choices\":[{\"index\":0,\"message\":"
+            + "{\"role\":\"assistant\",\"content\":\"over TLS\"},\"finish_reason\":\"stop\"}]}";
+    return new HubServer(
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+            Optional.of(certificate),
+            Optional.empty(),
+            ServerLimits.DEFAULTS,
+            List.of(rules ->
+                rules.post(
+                    "/v1/chat/completions",
+                    (request, response) -> {
+                      request.content().consume();
+                      response.header("Content-Type", "application/json");
+                      response.send(answer);
+                    })),
+            List.of())
+        .start();
+  }
+
+  @Test
+  void anAuthorityThatCantBeReadIsRefusedAtTheStart() {
+    assertThatThrownBy(() -> Hub.start(config(Optional.of(home.resolve("none.pem"))), IMPATIENT))
+        .isInstanceOf(HubRefused.class)
+        .hasMessage("--ca: there is no file " + home.resolve("none.pem"));
+  }
+
+  @Test
+  void theConfiguredQueueBoundsHowManyWait() throws Exception {
+    Gate gate = Gate.closed();
+    engine.whenChat(Script.stallThen(gate, Script.answer("one")));
+    try (Hub hub = hub();
+        TestClient runs = client(hub);
+        TestClient waits = client(hub)) {
+      serve(hub, engine.url(), 1, "limits: { queue: { per-model: 1 } }");
+      runs.post("/v1/chat/completions", CHAT);
+      engine.awaitChat(1);
+      waits.post("/v1/chat/completions", CHAT);
+      await()
+          .until(() ->
+              get(hub, "/metrics")
+                  .body()
+                  .contains("flotilla_queue_depth{gen_ai_request_model=\"m\"} 1"));
+
+      TestClient.Reply refused = chat(hub);
+      assertThat(refused.status()).isEqualTo(429);
+      assertThat(refused.body())
+          .contains("there are 1 requests waiting", "limits.queue.per-model in fleet.yaml");
+      assertThat(refused.header("retry-after")).isNotEmpty();
+
+      serve(hub, engine.url(), 1, "limits: { queue: { per-model: 2, wait: 50ms } }");
+      TestClient.Reply late = chat(hub);
+      assertThat(late.status()).isEqualTo(429);
+      assertThat(late.body()).contains("within 50 ms", "limits.queue.wait in fleet.yaml");
+      gate.open();
+      assertThat(runs.reply().status()).isEqualTo(200);
+      assertThat(waits.reply().status()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void theConfiguredBodySizeBoundsABody() throws Exception {
+    engine.whenChat(Script.answer("one"));
+    try (Hub hub = hub()) {
+      serve(hub, engine.url(), 1, "limits: { request-body: 2KiB }");
+      String longer = CHAT.replace("hi", "x".repeat(2048));
+      try (TestClient client = client(hub)) {
+        TestClient.Reply refused = client.post("/v1/chat/completions", longer).reply();
+        assertThat(refused.status()).isEqualTo(413);
+        assertThat(refused.body()).contains("2048", "limits.request-body in fleet.yaml");
+      }
+      serve(hub, engine.url(), 1, "limits: { request-body: 4KiB }");
+      try (TestClient client = client(hub)) {
+        assertThat(client.post("/v1/chat/completions", longer).reply().status()).isEqualTo(200);
+      }
+    }
+  }
+}
