@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /** Runs commands in this JVM, and keeps what a user would see. */
-final class TestShell {
+public final class TestShell {
   private final StringWriter out = new StringWriter();
   private final StringWriter err = new StringWriter();
   private final Map<String, String> environment;
@@ -23,26 +23,26 @@ final class TestShell {
   }
 
   /** Output goes into a pipe. */
-  static TestShell piped() {
+  public static TestShell piped() {
     return new TestShell(Map.of(), 0);
   }
 
   /** A person looks, at a terminal so wide. */
-  static TestShell terminal(int columns) {
+  public static TestShell terminal(int columns) {
     return new TestShell(Map.of(), columns);
   }
 
-  TestShell with(String variable, String value) {
+  public TestShell with(String variable, String value) {
     return new TestShell(Map.of(variable, value), columns);
   }
 
-  TestShell typing(String text) {
+  public TestShell typing(String text) {
     input = text;
     return this;
   }
 
   /** Runs it, and answers with its exit code. */
-  int run(String... arguments) {
+  public int run(String... arguments) {
     boolean terminal = columns > 0;
     return Main.run(
         new Shell(
@@ -57,16 +57,16 @@ final class TestShell {
   }
 
   /** Runs it against a hub. */
-  int ask(String hub, String... arguments) {
+  public int ask(String hub, String... arguments) {
     return run(
         Stream.concat(Arrays.stream(arguments), Stream.of("--hub", hub)).toArray(String[]::new));
   }
 
-  String out() {
+  public String out() {
     return out.toString();
   }
 
-  String err() {
+  public String err() {
     return err.toString();
   }
 }

@@ -64,12 +64,9 @@ public final class HubOptions {
    * @param from the option or variable, for the message
    */
   public static URI httpAddress(String text, String from) {
-    String trimmed = text.strip();
+    String trimmed = text.contains("://") ? text.strip() : "http://" + text.strip();
     while (trimmed.endsWith("/")) {
       trimmed = trimmed.substring(0, trimmed.length() - 1);
-    }
-    if (!trimmed.contains("://")) {
-      trimmed = "http://" + trimmed;
     }
     try {
       URI uri = URI.create(trimmed);

@@ -8,6 +8,7 @@ import dev.flotilla.hub.routing.Dialer;
 import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.FleetSource;
 import dev.flotilla.hub.spec.FleetSpec;
+import dev.flotilla.hub.store.FleetMemory;
 import dev.flotilla.hub.store.Journal;
 import dev.flotilla.wire.ControlMessage;
 import java.time.Duration;

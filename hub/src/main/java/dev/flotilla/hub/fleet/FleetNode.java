@@ -2,6 +2,7 @@ package dev.flotilla.hub.fleet;
 
 import dev.flotilla.hub.lanes.AgentLink;
 import dev.flotilla.hub.lanes.RateLimit;
+import dev.flotilla.hub.store.FleetMemory;
 import dev.flotilla.wire.ControlMessage;
 import dev.flotilla.wire.NodeFacts;
 import dev.flotilla.wire.WorkerReport;

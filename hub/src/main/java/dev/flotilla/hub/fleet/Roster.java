@@ -5,6 +5,7 @@ import dev.flotilla.hub.fleet.FleetWorker.Exit;
 import dev.flotilla.hub.fleet.WorkerView.State;
 import dev.flotilla.hub.lanes.WorkLanes;
 import dev.flotilla.hub.spec.FleetSpec;
+import dev.flotilla.hub.store.FleetMemory;
 import dev.flotilla.wire.ControlMessage;
 import dev.flotilla.wire.Names;
 import dev.flotilla.wire.NodeFacts;

@@ -1,6 +1,5 @@
 package dev.flotilla.hub.store;
 
-import dev.flotilla.hub.fleet.FleetMemory;
 import dev.flotilla.wire.ControlMessage.Severity;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,6 +1,5 @@
 package dev.flotilla.hub.store;
 
-import dev.flotilla.hub.fleet.FleetMemory;
 import dev.flotilla.wire.NodeFacts;
 import dev.flotilla.wire.WorkerSpec;
 import java.lang.System.Logger;

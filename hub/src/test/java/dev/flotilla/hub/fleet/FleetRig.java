@@ -8,6 +8,8 @@ import dev.flotilla.hub.lanes.LaneLimits;
 import dev.flotilla.hub.lanes.WorkLanes;
 import dev.flotilla.hub.routing.Dialer;
 import dev.flotilla.hub.spec.FleetSpec;
+import dev.flotilla.hub.store.FleetMemory;
+import dev.flotilla.hub.store.FleetMemory.RememberedNode;
 import dev.flotilla.hub.store.Journal;
 import dev.flotilla.hub.store.Usage;
 import dev.flotilla.wire.ControlMessage;

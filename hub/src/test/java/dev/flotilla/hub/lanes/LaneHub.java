@@ -2,9 +2,9 @@ package dev.flotilla.hub.lanes;
 
 import dev.flotilla.hub.fleet.Fleet;
 import dev.flotilla.hub.fleet.FleetLimits;
-import dev.flotilla.hub.fleet.FleetMemory;
 import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.spec.FleetSpec;
+import dev.flotilla.hub.store.FleetMemory;
 import dev.flotilla.hub.store.Journal;
 import dev.flotilla.hub.store.Usage;
 import dev.flotilla.wire.ControlMessage.Severity;

@@ -3,11 +3,10 @@ package dev.flotilla.hub.store;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.flotilla.hub.fleet.FleetMemory;
-import dev.flotilla.hub.fleet.FleetMemory.RememberedNode;
-import dev.flotilla.hub.fleet.FleetMemory.RememberedWorker;
 import dev.flotilla.hub.store.ClientKeyTable.StoredKey;
 import dev.flotilla.hub.store.EventTable.Filter;
+import dev.flotilla.hub.store.FleetMemory.RememberedNode;
+import dev.flotilla.hub.store.FleetMemory.RememberedWorker;
 import dev.flotilla.hub.store.UsageTable.By;
 import dev.flotilla.wire.ControlMessage.Severity;
 import dev.flotilla.wire.NodeFacts;

