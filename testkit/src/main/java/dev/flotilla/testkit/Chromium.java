@@ -46,7 +46,7 @@ public final class Chromium implements AutoCloseable {
     return Files.isExecutable(program)
         ? Optional.empty()
         : Optional.of(
-            "no browser: there is no program "
+            "browser: there is no program "
                 + program
                 + "; install chromium, or name one in "
                 + VARIABLE);

@@ -5,12 +5,12 @@ import static dev.flotilla.agent.models.RawHttpServer.file;
 import static dev.flotilla.agent.models.RawHttpServer.head;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.agent.engine.ProgressListener;
 import dev.flotilla.agent.models.Downloader.FreeSpace;
 import dev.flotilla.agent.process.ModelFiles.ModelUnavailable;
+import dev.flotilla.testkit.Needs;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -397,7 +397,7 @@ class ModelStoreTest {
 
   @Test
   void aFullDiskIsNamedAsWhatItIs() throws Exception {
-    assumeThat(Path.of("/dev/full")).as("a device that is always full").exists();
+    Needs.that(Files.exists(Path.of("/dev/full")), "device that is always full: /dev/full");
     Path place = fetch(server.at("/m.gguf"));
     Files.delete(place);
     Files.createSymbolicLink(place.resolveSibling("m.gguf.part"), Path.of("/dev/full"));

