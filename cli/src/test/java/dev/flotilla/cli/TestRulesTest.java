@@ -28,6 +28,8 @@ class TestRulesTest {
     noClasses()
         .that()
         .doNotBelongToAnyOf(TestRulesTest.class)
+        .and()
+        .doNotHaveFullyQualifiedName("dev.flotilla.testkit.NeedsTest")
         .should()
         .dependOnClassesThat(
             belongToAnyOf(Assumptions.class, org.assertj.core.api.Assumptions.class, Disabled.class)

