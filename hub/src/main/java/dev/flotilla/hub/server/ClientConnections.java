@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * All connections of clients, and the one thread that looks after them.
  *
- * <p>The thread looks at every connection each 10 ms while one of them has a request that is not
- * watched yet, each 250 ms while one is under way, and sleeps otherwise; a request that begins
- * wakes it. So a request that is answered within a moment costs no second thread, and an idle hub
- * no wake-ups.
+ * <p>The thread looks at every connection each 10 ms while requests come that are not watched yet,
+ * and for a second after the last of them; then each 250 ms while one is under way, and else not at
+ * all, until a request that begins wakes it. So an idle hub has no wake-ups, and a busy one pays
+ * for no more than those looks: waking a thread for each request would cost as much as relaying it.
  *
  * <p>The table holds a connection from the start of its handling to the end, whatever ends it, and
  * is bounded by {@link ServerLimits#connectionsMax}.
@@ -27,6 +27,9 @@ final class ClientConnections implements ServerConnectionSelector, AutoCloseable
   private static final Duration LOOK_SOON = Duration.ofMillis(10);
 
   private static final Duration LOOK_LATER = Duration.ofMillis(250);
+
+  /** Looks that find no unwatched request before the thread lets itself be woken: one second. */
+  private static final int QUIET_LOOKS = 100;
 
   /** How long a request runs before somebody watches whether its client is still there. */
   private static final Duration WATCH_AFTER = Duration.ofMillis(10);
@@ -81,27 +84,36 @@ final class ClientConnections implements ServerConnectionSelector, AutoCloseable
   /** There may be something to look after. */
   void wake() {
     if (dozing) {
+      dozing = false;
       LockSupport.unpark(sweeper);
     }
   }
 
   private void sweep() {
+    int quiet = 0;
     while (!closed) {
-      Again again = look();
-      if (again != Again.SOON) {
-        dozing = true;
-        again = look();
-        if (again == Again.NEVER && !closed) {
-          LockSupport.park(this);
-        } else if (again == Again.LATER && !closed) {
-          LockSupport.parkNanos(this, LOOK_LATER.toNanos());
-        }
-        dozing = false;
-      }
-      if (again == Again.SOON) {
+      quiet = look() == Again.SOON ? 0 : quiet + 1;
+      if (quiet < QUIET_LOOKS) {
         LockSupport.parkNanos(this, LOOK_SOON.toNanos());
+      } else if (doze()) {
+        quiet = 0;
       }
     }
+  }
+
+  /** Sleeps until something is due or begins; whether something began. */
+  private boolean doze() {
+    dozing = true;
+    // What began before this thread said that it dozes has woken nobody.
+    Again again = look();
+    if (again == Again.NEVER && dozing && !closed) {
+      LockSupport.park(this);
+    } else if (again == Again.LATER && dozing && !closed) {
+      LockSupport.parkNanos(this, LOOK_LATER.toNanos());
+    }
+    boolean woken = !dozing || again == Again.SOON;
+    dozing = false;
+    return woken;
   }
 
   private Again look() {

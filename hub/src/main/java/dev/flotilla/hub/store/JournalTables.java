@@ -1,8 +1,9 @@
 package dev.flotilla.hub.store;
 
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.util.List;
 import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.statement.PreparedBatch;
 
 /** How rows of the journal get into their tables, and the oldest out of them. */
 final class JournalTables {
@@ -32,66 +33,78 @@ final class JournalTables {
   }
 
   private static void insertEvents(Handle handle, List<Event> events) {
-    try (PreparedBatch batch =
-        handle.prepareBatch(
-            "INSERT INTO events (at, severity, kind, subject, message) VALUES (?, ?, ?, ?, ?)")) {
-      for (Event event : events) {
-        batch.add(
-            event.at().toEpochMilli(),
-            event.severity().name(),
-            event.kind(),
-            event.subject(),
-            event.message());
-      }
-      batch.execute();
-    }
+    insert(
+        handle,
+        "INSERT INTO events (at, severity, kind, subject, message) VALUES (?, ?, ?, ?, ?)",
+        events,
+        (to, event) -> {
+          to.setLong(1, event.at().toEpochMilli());
+          to.setString(2, event.severity().name());
+          to.setString(3, event.kind());
+          to.setString(4, event.subject());
+          to.setString(5, event.message());
+        });
   }
 
   private static void insertUsage(Handle handle, List<Usage> usage) {
-    try (PreparedBatch batch =
-        handle.prepareBatch(
-            "INSERT INTO usage (at, request_id, client_key, model, target, path, streamed, status,"
-                + " outcome, attempts, prompt_tokens, completion_tokens, queue_micros,"
-                + " first_byte_micros, total_micros) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")) {
-      for (Usage one : usage) {
-        batch.add(
-            one.at().toEpochMilli(),
-            one.requestId(),
-            one.key(),
-            one.model(),
-            one.target(),
-            one.path(),
-            one.streamed(),
-            one.status(),
-            one.outcome(),
-            one.attempts(),
-            one.promptTokens(),
-            one.completionTokens(),
-            one.queueMicros(),
-            one.firstByteMicros(),
-            one.totalMicros());
-      }
-      batch.execute();
-    }
+    insert(
+        handle,
+        "INSERT INTO usage (at, request_id, client_key, model, target, path, streamed, status,"
+            + " outcome, attempts, prompt_tokens, completion_tokens, queue_micros,"
+            + " first_byte_micros, total_micros) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        usage,
+        (to, one) -> {
+          to.setLong(1, one.at().toEpochMilli());
+          to.setString(2, one.requestId());
+          to.setString(3, one.key());
+          to.setString(4, one.model());
+          to.setString(5, one.target());
+          to.setString(6, one.path());
+          to.setBoolean(7, one.streamed());
+          to.setInt(8, one.status());
+          to.setString(9, one.outcome());
+          to.setInt(10, one.attempts());
+          to.setInt(11, one.promptTokens());
+          to.setInt(12, one.completionTokens());
+          to.setLong(13, one.queueMicros());
+          to.setLong(14, one.firstByteMicros());
+          to.setLong(15, one.totalMicros());
+        });
   }
 
   private static void insertChanges(Handle handle, List<WorkerChange> changes) {
-    try (PreparedBatch batch =
-        handle.prepareBatch(
-            "INSERT INTO worker_history (at, worker, node, model, generation, state, reason,"
-                + " started_with) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")) {
-      for (WorkerChange change : changes) {
-        batch.add(
-            change.at().toEpochMilli(),
-            change.worker(),
-            change.node(),
-            change.model(),
-            change.generation(),
-            change.state(),
-            change.reason(),
-            change.startedWith());
+    insert(
+        handle,
+        "INSERT INTO worker_history (at, worker, node, model, generation, state, reason,"
+            + " started_with) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        changes,
+        (to, change) -> {
+          to.setLong(1, change.at().toEpochMilli());
+          to.setString(2, change.worker());
+          to.setString(3, change.node());
+          to.setString(4, change.model());
+          to.setLong(5, change.generation());
+          to.setString(6, change.state());
+          to.setString(7, change.reason());
+          to.setString(8, change.startedWith());
+        });
+  }
+
+  /** Sets the values of one row. */
+  private interface Binding<T> {
+    void bind(PreparedStatement to, T row) throws SQLException;
+  }
+
+  /** One batch of plain JDBC: under load a row is written per request, and JDBI's bindings cost. */
+  private static <T> void insert(Handle handle, String sql, List<T> rows, Binding<T> binding) {
+    try (PreparedStatement statement = handle.getConnection().prepareStatement(sql)) {
+      for (T row : rows) {
+        binding.bind(statement, row);
+        statement.addBatch();
       }
-      batch.execute();
+      statement.executeBatch();
+    } catch (SQLException e) {
+      throw new IllegalStateException("rows of the journal were refused", e);
     }
   }
 
