@@ -18,8 +18,10 @@ import dev.flotilla.cli.serve.UpCommand;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.Writer;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.ParameterException;
@@ -42,37 +44,51 @@ public final class Main {
   /** Runs one command; 0 done, 1 failed, 2 wrong usage. Whatever is wrong is one line on err. */
   public static int run(Shell shell, String... arguments) {
     try {
-      return commands(shell).execute(arguments);
+      return commands(shell, arguments.length == 0 ? "" : arguments[0]).execute(arguments);
     } finally {
       shell.out().flush();
       shell.err().flush();
     }
   }
 
-  static CommandLine commands(Shell shell) {
+  /**
+   * The commands, or the named one alone where there is one of that name: to read the options of
+   * all of them takes longer than most commands run.
+   */
+  static CommandLine commands(Shell shell, String name) {
+    Map<String, Supplier<Object>> all = new LinkedHashMap<>();
+    all.put("up", () -> new UpCommand(shell));
+    all.put("hub", () -> new HubCommand(shell));
+    all.put("agent", () -> new AgentCommand(shell));
+    all.put("apply", () -> new Apply(shell));
+    all.put("get", () -> new Get(shell));
+    all.put("describe", () -> new Describe(shell));
+    all.put("drain", () -> new LifeCommand.Drain(shell));
+    all.put("resume", () -> new LifeCommand.Resume(shell));
+    all.put("restart", () -> new LifeCommand.Restart(shell));
+    all.put("chat", () -> new Chat(shell));
+    all.put(
+        "keys",
+        () ->
+            new CommandLine(new Keys())
+                .addSubcommand(new Keys.Create(shell))
+                .addSubcommand(Keys.ListAll.ofKeys(shell))
+                .addSubcommand(new Keys.Revoke(shell)));
+    all.put(
+        "tokens",
+        () ->
+            new CommandLine(new Tokens())
+                .addSubcommand(new Tokens.Create(shell))
+                .addSubcommand(Keys.ListAll.ofTokens(shell))
+                .addSubcommand(new Tokens.Revoke(shell)));
+    all.put("doctor", () -> new Doctor(shell, home -> Engines.found(home, shell)));
+    all.put("train", () -> new Train(Main::askOnce));
     CommandLine root = new CommandLine(new Flotilla());
-    root.addSubcommand(new UpCommand(shell));
-    root.addSubcommand(new HubCommand(shell));
-    root.addSubcommand(new AgentCommand(shell));
-    root.addSubcommand(new Apply(shell));
-    root.addSubcommand(new Get(shell));
-    root.addSubcommand(new Describe(shell));
-    root.addSubcommand(new LifeCommand.Drain(shell));
-    root.addSubcommand(new LifeCommand.Resume(shell));
-    root.addSubcommand(new LifeCommand.Restart(shell));
-    root.addSubcommand(new Chat(shell));
-    root.addSubcommand(
-        new CommandLine(new Keys())
-            .addSubcommand(new Keys.Create(shell))
-            .addSubcommand(Keys.ListAll.ofKeys(shell))
-            .addSubcommand(new Keys.Revoke(shell)));
-    root.addSubcommand(
-        new CommandLine(new Tokens())
-            .addSubcommand(new Tokens.Create(shell))
-            .addSubcommand(Keys.ListAll.ofTokens(shell))
-            .addSubcommand(new Tokens.Revoke(shell)));
-    root.addSubcommand(new Doctor(shell, home -> Engines.found(home, shell)));
-    root.addSubcommand(new Train(hub -> askOnce(hub)));
+    all.forEach((each, command) -> {
+      if (each.equals(name) || !all.containsKey(name)) {
+        root.addSubcommand(each, command.get());
+      }
+    });
     everywhere(root);
     root.setOut(shell.out());
     root.setErr(shell.err());
@@ -89,6 +105,9 @@ public final class Main {
     PrintWriter nowhere = new PrintWriter(Writer.nullWriter());
     Shell shell =
         new Shell(InputStream.nullInputStream(), nowhere, nowhere, Map.of(), true, true, 100);
+    for (String command : List.of("--help", "up --help", "hub --help", "agent --help")) {
+      run(shell, command.split(" "));
+    }
     for (String command : List.of("get workers", "get nodes -o json", "get events", "chat hi")) {
       String[] words = (command + " --hub " + hub).split(" ");
       if (run(shell, words) != 0) {

@@ -39,7 +39,7 @@ final class MainTest {
 
   @Test
   void everyCommandsHelpHasAnExample() {
-    CommandLine root = Main.commands(Shell.ofProcess());
+    CommandLine root = Main.commands(Shell.ofProcess(), "");
     everyCommand(root)
         .filter(command -> !command.getCommandSpec().usageMessage().hidden())
         .filter(command -> !command.getCommandName().equals("list"))
