@@ -1,0 +1,253 @@
+package dev.flotilla.hub;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.flotilla.hub.keys.Keys.Creation;
+import dev.flotilla.hub.keys.Keys.Role;
+import dev.flotilla.hub.store.Store;
+import dev.flotilla.hub.store.StoreLimits;
+import dev.flotilla.testkit.ScriptedEngine;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The API of a whole hub on loopback, asked as the command line, a browser and a client ask it. */
+final class HubApiTest {
+  private static final String MODEL = "talk";
+
+  @TempDir private Path home;
+  private final HttpClient http =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+  @Test
+  void aBackendIsAppliedAndServes() throws Exception {
+    try (ScriptedEngine engine = ScriptedEngine.start();
+        Hub hub = Hub.start(config(false))) {
+      assertThat(get(hub, "/ready").statusCode()).isEqualTo(503);
+
+      JsonNode dry = json(post(hub, "/api/apply?dry-run=true", fleet(engine)));
+      assertThat(dry.path("message").asString()).contains("nothing was changed");
+      assertThat(dry.path("changes")).hasSize(2);
+      assertThat(json(get(hub, "/api/status")).path("revision").asInt()).isZero();
+
+      JsonNode applied = json(post(hub, "/api/apply", fleet(engine)));
+      assertThat(applied.path("message").asString()).isEqualTo("revision 1 is in force");
+      assertThat(json(post(hub, "/api/apply", fleet(engine))).path("message").asString())
+          .isEqualTo("nothing changes; revision 1 stays");
+
+      HttpResponse<String> chat =
+          post(
+              hub,
+              "/v1/chat/completions",
+              "{\"model\":\"talk\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}");
+      assertThat(chat.statusCode()).as(chat.body()).isEqualTo(200);
+      assertThat(json(chat).path("model").asString()).isEqualTo(MODEL);
+      assertThat(chat.headers().firstValue("x-flotilla-revision")).hasValue("1");
+      assertThat(get(hub, "/ready").statusCode()).isEqualTo(200);
+      assertThat(json(get(hub, "/api/backends")).get(0).path("served").asInt()).isEqualTo(1);
+      assertThat(json(get(hub, "/api/routes")).get(0).path("to").get(0).asString())
+          .isEqualTo("backend engine");
+      assertThat(get(hub, "/metrics").body()).contains("flotilla_revision 1.0");
+    }
+  }
+
+  @Test
+  void aFileThatIsNotInOrderChangesNothingAndSaysSoEverywhere() throws Exception {
+    try (Hub hub = Hub.start(config(false))) {
+      HttpResponse<String> refused = post(hub, "/api/apply?file=mine.yaml", "modles: {}\n");
+
+      assertThat(refused.statusCode()).isEqualTo(400);
+      assertThat(message(refused)).startsWith("mine.yaml line 1").contains("modles", "models");
+      JsonNode status = json(get(hub, "/api/status"));
+      assertThat(status.path("revision").asInt()).isZero();
+      assertThat(status.path("notices").toString()).contains("revision-rejected");
+      assertThat(get(hub, "/metrics").body()).contains("flotilla_revisions_rejected 1.0");
+    }
+  }
+
+  @Test
+  void aHubRemembersItsConfigurationAndItsName() throws Exception {
+    try (ScriptedEngine engine = ScriptedEngine.start()) {
+      String id;
+      try (Hub hub = Hub.start(config(false))) {
+        post(hub, "/api/apply", fleet(engine));
+        id = Files.readString(home.resolve("hub").resolve("id"));
+      }
+      try (Hub hub = Hub.start(config(false))) {
+        assertThat(json(get(hub, "/v1/models")).at("/data/0/id").asString()).isEqualTo(MODEL);
+        assertThat(Files.readString(home.resolve("hub").resolve("id"))).isEqualTo(id);
+      }
+    }
+  }
+
+  @Test
+  void whereKeysExistTheApiDemandsAnAdminKey() throws Exception {
+    String admin = key("me", Role.ADMIN);
+    String client = key("editor", Role.CLIENT);
+    try (Hub hub = Hub.start(config(false))) {
+      HttpResponse<String> without = get(hub, "/api/workers");
+      assertThat(without.statusCode()).isEqualTo(401);
+      assertThat(message(without)).isEqualTo("this hub demands a key");
+      assertThat(get(hub, "/api/workers", "fl-wrong").statusCode()).isEqualTo(401);
+      HttpResponse<String> lesser = get(hub, "/api/workers", client);
+      assertThat(lesser.statusCode()).isEqualTo(403);
+      assertThat(message(lesser)).contains("'editor' may ask models; this needs an admin key");
+      assertThat(get(hub, "/api/workers", admin).statusCode()).isEqualTo(200);
+      assertThat(get(hub, "/api/keys", admin).body()).doesNotContain(admin).doesNotContain(client);
+    }
+  }
+
+  @Test
+  void beyondLoopbackAHubWithoutKeysDoesNotStart() {
+    InetSocketAddress everywhere = new InetSocketAddress("0.0.0.0", 0);
+
+    assertThatThrownBy(() -> Hub.start(config(everywhere, false)))
+        .isInstanceOf(HubRefused.class)
+        .hasMessageContaining("flotilla keys create --admin")
+        .hasMessageContaining("--allow-no-keys");
+  }
+
+  @Test
+  void beyondLoopbackAHubWarnsOfWhatItLacks() throws Exception {
+    try (Hub hub = Hub.start(config(new InetSocketAddress("0.0.0.0", 0), true))) {
+      assertThat(hub.status().notices())
+          .extracting(notice -> notice.code())
+          .containsExactly("no-keys", "no-tls");
+    }
+  }
+
+  @Test
+  void anotherSitesPageChangesNothing() throws Exception {
+    try (Hub hub = Hub.start(config(false))) {
+      HttpRequest forged =
+          HttpRequest.newBuilder(hub.address().resolve("/api/tokens"))
+              .header("Origin", "https://evil.example")
+              .POST(BodyPublishers.ofString("{}"))
+              .build();
+
+      assertThat(http.send(forged, BodyHandlers.ofString()).statusCode()).isEqualTo(403);
+      assertThat(json(get(hub, "/api/tokens"))).isEmpty();
+    }
+  }
+
+  @Test
+  void tokensAreMadeListedAndRevoked() throws Exception {
+    try (Hub hub = Hub.start(config(false))) {
+      JsonNode made = json(post(hub, "/api/tokens", "{\"uses\":2,\"hours\":1}"));
+      assertThat(made.path("token").asString()).startsWith("ft-");
+      JsonNode listed = json(get(hub, "/api/tokens"));
+      assertThat(listed).hasSize(1);
+      assertThat(listed.get(0).path("usesLeft").asInt()).isEqualTo(2);
+      assertThat(listed.toString()).doesNotContain(made.path("token").asString());
+
+      String id = listed.get(0).path("id").asString();
+      assertThat(delete(hub, "/api/tokens/" + id).statusCode()).isEqualTo(200);
+      assertThat(delete(hub, "/api/tokens/" + id).statusCode()).isEqualTo(404);
+      assertThat(delete(hub, "/api/tokens/..%2f..").statusCode()).isIn(400, 404);
+    }
+  }
+
+  @Test
+  void badRequestsAreAnsweredInWords() throws Exception {
+    try (Hub hub = Hub.start(config(false))) {
+      assertThat(message(post(hub, "/api/drain", "{\"name\":\"nobody\"}")))
+          .isEqualTo("neither a worker nor a node is called \"nobody\"");
+      assertThat(message(post(hub, "/api/drain", "[]"))).isEqualTo("the body is a JSON object");
+      assertThat(message(post(hub, "/api/drain", "{"))).isEqualTo("the body is a JSON object");
+      assertThat(message(post(hub, "/api/drain", "{\"name\":7}"))).contains("the text \"name\"");
+      assertThat(message(get(hub, "/api/events?limit=x")))
+          .isEqualTo("limit is a number from 1 to 1000");
+      assertThat(get(hub, "/api/nothing").statusCode()).isEqualTo(404);
+      HttpResponse<String> large = post(hub, "/api/drain", "\"" + "x".repeat(70_000) + "\"");
+      assertThat(large.statusCode()).isEqualTo(413);
+      assertThat(message(large)).isEqualTo("the body is larger than 64 KiB");
+    }
+  }
+
+  private HubConfig config(boolean allowNoKeys) {
+    return config(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), allowNoKeys);
+  }
+
+  private HubConfig config(InetSocketAddress listen, boolean allowNoKeys) {
+    return new HubConfig(
+        home,
+        listen,
+        Optional.empty(),
+        Optional.empty(),
+        false,
+        allowNoKeys,
+        "studio",
+        "test",
+        name -> Optional.empty());
+  }
+
+  private String key(String name, Role role) throws Exception {
+    try (Store store = Store.open(home, StoreLimits.DEFAULT, InstantSource.system())) {
+      Creation creation =
+          new dev.flotilla.hub.keys.Keys(store, true, InstantSource.system(), new SecureRandom())
+              .create(name, role);
+      return ((Creation.Created) creation).secret();
+    }
+  }
+
+  private static String fleet(ScriptedEngine engine) {
+    return """
+    backends:
+      engine: { url: "%s/v1", model: scripted, slots: 2 }
+    routes:
+      talk:
+        match: { models: [talk] }
+        strategy: fastest
+        to: [ { backend: engine } ]
+    """
+        .formatted(engine.url());
+  }
+
+  private HttpResponse<String> get(Hub hub, String path) throws Exception {
+    return send(HttpRequest.newBuilder(uri(hub, path)));
+  }
+
+  private HttpResponse<String> get(Hub hub, String path, String key) throws Exception {
+    return send(HttpRequest.newBuilder(uri(hub, path)).header("Authorization", "Bearer " + key));
+  }
+
+  private HttpResponse<String> post(Hub hub, String path, String body) throws Exception {
+    return send(HttpRequest.newBuilder(uri(hub, path)).POST(BodyPublishers.ofString(body)));
+  }
+
+  private HttpResponse<String> delete(Hub hub, String path) throws Exception {
+    return send(HttpRequest.newBuilder(uri(hub, path)).DELETE());
+  }
+
+  private static URI uri(Hub hub, String path) {
+    return URI.create(hub.address() + path);
+  }
+
+  private HttpResponse<String> send(HttpRequest.Builder request) throws Exception {
+    return http.send(request.timeout(Duration.ofSeconds(20)).build(), BodyHandlers.ofString());
+  }
+
+  private static JsonNode json(HttpResponse<String> response) {
+    return JsonMapper.shared().readTree(response.body());
+  }
+
+  private static String message(HttpResponse<String> response) {
+    return json(response).at("/error/message").asString();
+  }
+}
