@@ -10,7 +10,6 @@ import dev.flotilla.agent.models.ModelStore;
 import dev.flotilla.agent.node.NodeProbe;
 import dev.flotilla.agent.process.SupervisorListener;
 import dev.flotilla.wire.ControlMessage.Happened;
-import dev.flotilla.wire.ControlMessage.LaneCount;
 import dev.flotilla.wire.ControlMessage.Progress;
 import dev.flotilla.wire.Names;
 import dev.flotilla.wire.NodeFacts;
@@ -143,11 +142,6 @@ public final class Agent implements AutoCloseable {
 
   public List<WorkerReport> workers() {
     return supervision.reports();
-  }
-
-  /** What went through the work lanes, by worker. */
-  public List<LaneCount> laneCounts() {
-    return workLanes.counts();
   }
 
   /** Ends the agent and everything that it started; again is nothing. */

@@ -66,6 +66,7 @@ public final class Main {
     all.put("drain", () -> new LifeCommand.Drain(shell));
     all.put("resume", () -> new LifeCommand.Resume(shell));
     all.put("restart", () -> new LifeCommand.Restart(shell));
+    all.put("forget", () -> new LifeCommand.Forget(shell));
     all.put("chat", () -> new Chat(shell));
     all.put(
         "keys",

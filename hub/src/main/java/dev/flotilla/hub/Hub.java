@@ -4,6 +4,7 @@ import dev.flotilla.hub.api.Api;
 import dev.flotilla.hub.api.HubStatus;
 import dev.flotilla.hub.fleet.Fleet;
 import dev.flotilla.hub.fleet.FleetLimits;
+import dev.flotilla.hub.fleet.WorkerView;
 import dev.flotilla.hub.gateway.Authorities;
 import dev.flotilla.hub.gateway.Gateway;
 import dev.flotilla.hub.gateway.GatewayLimits;
@@ -33,12 +34,12 @@ import dev.flotilla.hub.spec.Revisions;
 import dev.flotilla.hub.store.Store;
 import dev.flotilla.hub.store.StoreFailed;
 import dev.flotilla.hub.store.StoreLimits;
+import dev.flotilla.hub.store.WorkerChange;
 import dev.flotilla.hub.ui.Dashboard;
 import dev.flotilla.hub.ui.DashboardAccess;
 import dev.flotilla.wire.ControlMessage.Severity;
 import dev.flotilla.wire.Deadlines;
 import io.helidon.webserver.http.HttpService;
-import io.micrometer.core.instrument.Gauge;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -55,6 +56,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
 import javax.net.ssl.SSLContext;
@@ -133,6 +135,7 @@ public final class Hub implements AutoCloseable {
                   FleetLimits.DEFAULT,
                   clock,
                   System::nanoTime));
+      fleet.onWorkerChange(view -> store.workerChanged(change(view)));
       revisions =
           new Revisions(
               store, journal, clock, next -> fleet.apply(next.spec(), next.number(), next.at()));
@@ -155,7 +158,7 @@ public final class Hub implements AutoCloseable {
               () -> address().toString());
       List<HttpService> services = new ArrayList<>(clientServices(speeds, journal));
       services.add(new EnrolService(nodes, LaneLimits.DEFAULT, System::nanoTime));
-      services.add(new Api(apiParts()));
+      services.add(new Api(apiParts(nodes, journal)));
       services.add(dashboard);
       server =
           closing(
@@ -199,25 +202,14 @@ public final class Hub implements AutoCloseable {
   /** What clients call: {@code /v1/*}, {@code /health}, {@code /ready}, {@code /metrics}. */
   private List<HttpService> clientServices(Speeds speeds, RecentEvents journal) {
     Metrics metrics = new Metrics();
-    Gauge.builder("flotilla.journal.dropped", store, Store::journalDropped)
-        .description("Rows of usage, events and history that were not stored")
-        .register(metrics.registry());
-    Gauge.builder("flotilla.store.failing", store, each -> each.health().ok() ? 0 : 1)
-        .description("1 while nothing can be stored")
-        .register(metrics.registry());
-    Gauge.builder("flotilla.revision", () -> revisions.inForce().number())
-        .description("The configuration in force")
-        .register(metrics.registry());
-    Gauge.builder("flotilla.revisions.rejected", revisions, Revisions::rejections)
-        .description("Configurations that were rejected since the start")
-        .register(metrics.registry());
+    HubGauges.add(metrics, store, revisions, fleet);
     GatewayLimits limits = GatewayLimits.DEFAULTS;
     Gateway gateway =
         new Gateway(
             fleet,
             dispatcher,
             keys,
-            new Recorder(speeds, journal, metrics, clock),
+            new Recorder(speeds, journal, metrics, clock, System::nanoTime),
             closing(new Deadlines(System::nanoTime)).start(),
             limits,
             ServerLimits.DEFAULTS,
@@ -244,6 +236,18 @@ public final class Hub implements AutoCloseable {
         new SocketDialer(backend.url(), tls, SocketDialer.Limits.DEFAULTS, System::nanoTime);
   }
 
+  private WorkerChange change(WorkerView view) {
+    return new WorkerChange(
+        clock.instant(),
+        view.name(),
+        view.node(),
+        view.model(),
+        view.generation(),
+        view.state().name().toLowerCase(Locale.ROOT),
+        view.stateReason(),
+        String.join(" ", view.startedWith()));
+  }
+
   /** What is amiss though requests are served. */
   private List<String> troubles() {
     return notices().stream()
@@ -258,13 +262,15 @@ public final class Hub implements AutoCloseable {
         : Optional.empty();
   }
 
-  private Api.Parts apiParts() {
+  private Api.Parts apiParts(EnrolledNodes nodes, RecentEvents journal) {
     return new Api.Parts(
         fleet,
         dispatcher,
         store,
         keys,
         tokens,
+        nodes,
+        journal,
         revisions,
         this::status,
         config.listen().getHostString(),

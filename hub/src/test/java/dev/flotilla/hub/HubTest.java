@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.flotilla.hub.lanes.TestAgent;
 import dev.flotilla.hub.server.HubServer;
 import dev.flotilla.hub.server.ServerLimits;
 import dev.flotilla.hub.server.TestCertificate;
@@ -13,6 +14,7 @@ import dev.flotilla.testkit.Gate;
 import dev.flotilla.testkit.Script;
 import dev.flotilla.testkit.ScriptedEngine;
 import dev.flotilla.testkit.TestClient;
+import dev.flotilla.wire.ControlMessage;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -177,6 +179,127 @@ class HubTest {
     assertThatThrownBy(() -> Hub.start(config(Optional.of(home.resolve("none.pem"))), IMPATIENT))
         .isInstanceOf(HubRefused.class)
         .hasMessage("--ca: there is no file " + home.resolve("none.pem"));
+  }
+
+  private static TestClient.Reply post(Hub hub, String path, String json) {
+    try (TestClient client = client(hub)) {
+      return client.post(path, json).reply();
+    }
+  }
+
+  private static TestClient.Reply enrol(Hub hub, String node, String agentId) {
+    return post(
+        hub,
+        "/api/enrol",
+        "{\"token\":\"%s\",\"node\":\"%s\",\"agentId\":\"%s\"}"
+            .formatted(hub.tokens().oneShot(), node, agentId));
+  }
+
+  private static TestAgent joins(Hub hub, String node, String agentId) {
+    String body = enrol(hub, node, agentId).body();
+    String credential = body.substring(body.indexOf("fn-"), body.lastIndexOf('"'));
+    return new TestAgent(hub.address().getPort(), node, 1, agentId, credential).lanes(3);
+  }
+
+  private static void serveModel(Hub hub) throws Exception {
+    String yaml =
+        """
+        models:
+          m:
+            promise: { context: 4096 }
+            replicas: 1
+            recipes:
+              - { engine: llama-server, source: /models/m.gguf, slots: 4 }
+        """;
+    assertThat(hub.revisions().apply(yaml, "fleet.yaml", "ann", false))
+        .isInstanceOf(Revisions.Outcome.Applied.class);
+  }
+
+  @Test
+  void aWorkersLifeAndWhatWasAskedOfItCanBeReadLater() throws Exception {
+    engine.whenChat(Script.answer("Hello"));
+    try (Hub hub = hub()) {
+      serveModel(hub);
+      try (TestAgent agent = joins(hub, "box", "agent-1")) {
+        await().until(() -> agent.heard(ControlMessage.Desired.class).isPresent());
+        agent.serves("box/m-1", 1, engine.port());
+        await().untilAsserted(() -> assertThat(chat(hub).status()).isEqualTo(200));
+
+        assertThat(get(hub, "/metrics").body())
+            .contains(
+                "flotilla_workers{state=\"serving\"} 1",
+                "flotilla_node_connected{node=\"box\"} 1",
+                "flotilla_lanes_idle{node=\"box\"}",
+                "flotilla_lanes_open{node=\"box\"}");
+        await()
+            .untilAsserted(() ->
+                assertThat(get(hub, "/api/history?worker=box/m-1").body())
+                    .contains(
+                        "\"generation\":1",
+                        "\"state\":\"serving\"",
+                        "\"startedWith\":\"llama-server"));
+        await()
+            .untilAsserted(() ->
+                assertThat(get(hub, "/api/usage?by=target&name=box/m-1").body())
+                    .contains("\"ok\":1", "\"failed\":0", "\"hours\":24"));
+        assertThat(get(hub, "/api/usage?by=model&name=m").body()).contains("\"ok\":1");
+        assertThat(get(hub, "/api/usage?by=model&name=other").body()).contains("\"requests\":0");
+        assertThat(get(hub, "/api/usage?by=colour&name=m").body()).contains("model, target or key");
+      }
+    }
+  }
+
+  @Test
+  void aNodeThatIsGoneForGoodIsForgottenAndItsNameIsFree() throws Exception {
+    try (Hub hub = hub()) {
+      serveModel(hub);
+      try (TestAgent agent = joins(hub, "box", "agent-1")) {
+        await().until(() -> agent.heard(ControlMessage.Desired.class).isPresent());
+        TestClient.Reply taken = enrol(hub, "box", "agent-2");
+        assertThat(taken.status()).isEqualTo(409);
+        assertThat(taken.body()).contains("flotilla agent --name", "flotilla forget box");
+
+        TestClient.Reply refused = post(hub, "/api/forget", "{\"name\":\"box\"}");
+        assertThat(refused.status()).isEqualTo(409);
+        assertThat(refused.body()).contains("Node box is connected: stop its agent first");
+      }
+      await().until(() -> hub.fleet().nodes().stream().noneMatch(node -> node.connected()));
+
+      TestClient.Reply forgotten = post(hub, "/api/forget", "{\"name\":\"box\"}");
+      assertThat(forgotten.status()).isEqualTo(200);
+      assertThat(forgotten.body()).contains("Node box is forgotten", "box/m-1");
+      assertThat(hub.fleet().nodes()).isEmpty();
+      assertThat(hub.fleet().workers()).isEmpty();
+    }
+    try (Hub hub = hub()) {
+      assertThat(hub.fleet().nodes()).isEmpty();
+      assertThat(enrol(hub, "box", "agent-2").status()).isEqualTo(200);
+      assertThat(post(hub, "/api/forget", "{\"name\":\"box\"}").body())
+          .contains("never joined, is forgotten");
+      assertThat(post(hub, "/api/forget", "{\"name\":\"box\"}").status()).isEqualTo(404);
+    }
+  }
+
+  @Test
+  void anEnrolmentThatCantBeStoredIsForLaterAndNoBadToken() throws Exception {
+    try (Hub hub =
+            Hub.start(
+                config(Optional.empty()),
+                IMPATIENT.withPauses(
+                    Duration.ofMillis(20), Duration.ofMillis(10), Duration.ofMillis(50)));
+        Connection other =
+            DriverManager.getConnection("jdbc:sqlite:" + home.resolve("hub/hub.db"));
+        Statement lock = other.createStatement()) {
+      lock.execute("BEGIN IMMEDIATE");
+
+      TestClient.Reply later = enrol(hub, "box", "agent-1");
+
+      assertThat(later.status()).isEqualTo(503);
+      assertThat(later.header("retry-after")).isNotEmpty();
+      assertThat(later.body()).contains("store_unavailable", "another process holds the database");
+      lock.execute("ROLLBACK");
+      await().untilAsserted(() -> assertThat(enrol(hub, "box", "agent-1").status()).isEqualTo(200));
+    }
   }
 
   @Test

@@ -83,11 +83,6 @@ public final class Http1 implements AutoCloseable {
     }
   }
 
-  /** Exchanges begun on this connection; above 1, it was reused. */
-  public int exchanges() {
-    return exchanges;
-  }
-
   public Connection connection() {
     return connection;
   }

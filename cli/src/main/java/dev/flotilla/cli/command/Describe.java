@@ -29,6 +29,7 @@ import tools.jackson.databind.JsonNode;
     })
 public final class Describe implements Callable<Integer> {
   private static final int EVENTS_SHOWN = 10;
+  private static final int STATES_SHOWN = 10;
 
   private final Shell shell;
 
@@ -64,6 +65,10 @@ public final class Describe implements Callable<Integer> {
       return 0;
     }
     print(item, "");
+    printUsage(client);
+    if (kind == Listing.WORKERS) {
+      printHistory(client);
+    }
     if (kind != Listing.EVENTS) {
       printEvents(client);
     }
@@ -156,13 +161,70 @@ public final class Describe implements Callable<Integer> {
     return Character.toUpperCase(spaced.charAt(0)) + spaced.substring(1);
   }
 
+  /** What was asked of it in the last day, where something can be asked of it at all. */
+  private void printUsage(HubClient client) {
+    String by =
+        kind == Listing.MODELS
+            ? "model"
+            : kind == Listing.WORKERS || kind == Listing.BACKENDS
+                ? "target"
+                : kind == Listing.KEYS ? "key" : "";
+    if (by.isEmpty()) {
+      return;
+    }
+    JsonNode usage = client.get("/api/usage?by=" + by + "&name=" + encoded(name));
+    shell.out().println(Style.STRONG.apply("Last 24 hours", shell.colours()));
+    shell
+        .out()
+        .println(
+            String.format(
+                Locale.ROOT,
+                "  %,d requests, %,d of them failed; %,d tokens read, %,d written",
+                usage.path("requests").asLong(),
+                usage.path("failed").asLong(),
+                usage.path("promptTokens").asLong(),
+                usage.path("completionTokens").asLong()));
+    if (usage.path("ok").asLong() > 0) {
+      shell
+          .out()
+          .println(
+              String.format(
+                  Locale.ROOT,
+                  "  median time to the first byte %.0f ms, to the end %.0f ms",
+                  usage.path("firstByteMedianMillis").asDouble(),
+                  usage.path("wholeMedianMillis").asDouble()));
+    }
+  }
+
+  /** Its last states, oldest first. */
+  private void printHistory(HubClient client) {
+    JsonNode states = client.get("/api/history?limit=" + STATES_SHOWN + "&worker=" + encoded(name));
+    if (states.isEmpty()) {
+      return;
+    }
+    shell.out().println(Style.STRONG.apply("States", shell.colours()));
+    for (JsonNode state : states) {
+      String reason = state.path("reason").asString("");
+      shell
+          .out()
+          .println(
+              "  "
+                  + Text.printable(
+                      state.path("at").asString("")
+                          + "  launch "
+                          + state.path("generation").asLong()
+                          + "  "
+                          + state.path("state").asString("")
+                          + (reason.isEmpty() ? "" : ": " + reason)));
+    }
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
+  }
+
   private void printEvents(HubClient client) {
-    JsonNode events =
-        client.get(
-            "/api/events?limit="
-                + EVENTS_SHOWN
-                + "&subject="
-                + URLEncoder.encode(name, StandardCharsets.UTF_8));
+    JsonNode events = client.get("/api/events?limit=" + EVENTS_SHOWN + "&subject=" + encoded(name));
     if (events.isEmpty()) {
       return;
     }

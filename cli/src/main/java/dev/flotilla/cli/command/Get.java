@@ -18,7 +18,8 @@ import picocli.CommandLine.TypeConversionException;
 /** {@code flotilla get}: what is. */
 @Command(
     name = "get",
-    description = "Lists workers, nodes, models, backends, routes, events, keys or tokens.",
+    description =
+        "Lists workers, nodes, models, backends, routes, events, requests, keys or tokens.",
     footer = {
       "%nExamples:",
       "  flotilla get workers             the worker table, with the line each was started with",
@@ -33,7 +34,7 @@ public final class Get implements Callable<Integer> {
   @Parameters(
       paramLabel = "KIND",
       converter = KindConverter.class,
-      description = "workers, nodes, models, backends, routes, events, keys or tokens.")
+      description = "workers, nodes, models, backends, routes, events, requests, keys or tokens.")
   private Listing kind = Listing.WORKERS;
 
   @Option(
@@ -46,7 +47,7 @@ public final class Get implements Callable<Integer> {
   @Option(
       names = "--limit",
       paramLabel = "N",
-      description = "Events: how many at most, the newest (default: 50).")
+      description = "Events, requests: how many at most, the newest (default: 50).")
   private int limit = 50;
 
   @Option(names = "--after", paramLabel = "ID", description = "Events: only those after this one.")
@@ -71,6 +72,9 @@ public final class Get implements Callable<Integer> {
         path += "&subject=" + URLEncoder.encode(subject, StandardCharsets.UTF_8);
       }
     }
+    if (kind == Listing.REQUESTS) {
+      path += "?limit=" + limit;
+    }
     kind.print(hub.client(shell).get(path), format, shell);
     return 0;
   }
@@ -88,7 +92,8 @@ public final class Get implements Callable<Integer> {
       throw new TypeConversionException(
           "'"
               + word
-              + "' is not one of workers, nodes, models, backends, routes, events, keys, tokens");
+              + "' is not one of workers, nodes, models, backends, routes, events, requests, keys,"
+              + " tokens");
     }
   }
 }

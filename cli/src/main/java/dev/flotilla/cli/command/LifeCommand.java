@@ -64,6 +64,18 @@ public abstract sealed class LifeCommand implements Callable<Integer> {
     }
   }
 
+  /** {@code flotilla forget}. */
+  @Command(
+      name = "forget",
+      description =
+          "Forgets a node that is gone for good: its place in the fleet, its credential, its name.",
+      footer = {"%nExample:", "  flotilla forget laptop   once its agent is stopped"})
+  public static final class Forget extends LifeCommand {
+    public Forget(Shell shell) {
+      super("forget", shell);
+    }
+  }
+
   /** {@code flotilla restart}. */
   @Command(
       name = "restart",

@@ -117,6 +117,26 @@ final class Listing {
           column("Subject", "subject"),
           column("Message", "message"));
 
+  static final Listing REQUESTS =
+      new Listing(
+          "requests",
+          "/api/requests",
+          "no requests yet",
+          column("When", node -> when(text(node, "at"))),
+          column("Model", "model"),
+          column("Served by", node -> orDash(text(node, "target"))),
+          new Column("Outcome", false, node -> outcome(text(node, "outcome"))),
+          column("Status", node -> count(node, "status")),
+          column("Tries", node -> count(node, "attempts")),
+          column("Tokens in", node -> known(node, "promptTokens")),
+          column("out", node -> known(node, "completionTokens")),
+          column("First byte", node -> millis(node.path("firstByteMicros").asLong())),
+          column("Whole", node -> millis(node.path("totalMicros").asLong())),
+          column("Key", node -> orDash(text(node, "key"))),
+          wide("Waited", node -> millis(node.path("queueMicros").asLong())),
+          wide("Path", "path"),
+          wide("Request", "requestId"));
+
   static final Listing KEYS =
       new Listing(
           "keys",
@@ -139,7 +159,7 @@ final class Listing {
 
   /** All of them, in the order of the help. */
   static final List<Listing> ALL =
-      List.of(WORKERS, NODES, MODELS, BACKENDS, ROUTES, EVENTS, KEYS, TOKENS);
+      List.of(WORKERS, NODES, MODELS, BACKENDS, ROUTES, EVENTS, REQUESTS, KEYS, TOKENS);
 
   private final String word;
   private final String path;
@@ -287,6 +307,25 @@ final class Listing {
           default -> Style.PLAIN;
         };
     return new Cell(state.toLowerCase(Locale.ROOT), style);
+  }
+
+  private static Cell outcome(String outcome) {
+    Style style =
+        switch (outcome) {
+          case "ok" -> Style.GOOD;
+          case "failed", "cut" -> Style.BAD;
+          default -> Style.CARE;
+        };
+    return new Cell(outcome, style);
+  }
+
+  private static String known(JsonNode node, String field) {
+    long value = node.path(field).asLong(-1);
+    return value < 0 ? "-" : Long.toString(value);
+  }
+
+  private static String millis(long micros) {
+    return micros < 0 ? "-" : String.format(Locale.ROOT, "%.1f ms", micros / 1000.0);
   }
 
   private static Cell severity(String severity) {

@@ -47,9 +47,4 @@ final class StopSignal {
   void ended() {
     ended.countDown();
   }
-
-  /** Whether the signal has come. */
-  boolean isAsked() {
-    return asked.getCount() == 0;
-  }
 }

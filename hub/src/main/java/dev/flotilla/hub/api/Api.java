@@ -2,6 +2,7 @@ package dev.flotilla.hub.api;
 
 import dev.flotilla.hub.fleet.CommandResult;
 import dev.flotilla.hub.fleet.Fleet;
+import dev.flotilla.hub.keys.EnrolledNodes;
 import dev.flotilla.hub.keys.EnrolmentTokens;
 import dev.flotilla.hub.keys.Keys;
 import dev.flotilla.hub.routing.Dispatcher;
@@ -9,8 +10,10 @@ import dev.flotilla.hub.spec.Revisions;
 import dev.flotilla.hub.spec.SpecDifference.Change;
 import dev.flotilla.hub.store.Event;
 import dev.flotilla.hub.store.EventTable;
+import dev.flotilla.hub.store.Journal;
 import dev.flotilla.hub.store.Store;
 import dev.flotilla.hub.store.StoreFailed;
+import dev.flotilla.hub.store.UsageTable;
 import dev.flotilla.wire.ApiError;
 import dev.flotilla.wire.ApiErrors;
 import dev.flotilla.wire.ControlMessage.Severity;
@@ -45,6 +48,9 @@ public final class Api implements HttpService {
   private static final System.Logger LOG = System.getLogger(Api.class.getName());
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
   private static final int EVENTS_MAX = 1000;
+  private static final int REQUESTS_MAX = 1000;
+  private static final int HISTORY_MAX = 1000;
+  private static final int HOURS_MAX = 24 * 31;
   private static final int REVISIONS_SHOWN = 50;
 
   private final Parts parts;
@@ -62,6 +68,8 @@ public final class Api implements HttpService {
       Store store,
       Keys keys,
       EnrolmentTokens tokens,
+      EnrolledNodes nodes,
+      Journal journal,
       Revisions revisions,
       Supplier<HubStatus> status,
       String listenHost,
@@ -90,6 +98,18 @@ public final class Api implements HttpService {
         call -> ApiViews.backends(parts.revisions().inForce().spec(), parts.dispatcher().loads()));
     get(rules, "/api/routes", call -> ApiViews.routes(parts.revisions().inForce().spec()));
     get(rules, "/api/events", this::events);
+    get(rules, "/api/history", this::history);
+    get(rules, "/api/usage", this::usage);
+    get(
+        rules,
+        "/api/requests",
+        call ->
+            ApiViews.list(
+                parts
+                    .store()
+                    .usageLog()
+                    .newest((int) call.number("limit", 50, 1, REQUESTS_MAX))
+                    .reversed()));
     get(rules, "/api/progress", call -> ApiViews.list(parts.fleet().progress()));
     get(
         rules,
@@ -99,6 +119,7 @@ public final class Api implements HttpService {
     post(rules, "/api/drain", call -> command(call, parts.fleet()::drain));
     post(rules, "/api/resume", call -> command(call, parts.fleet()::resume));
     post(rules, "/api/restart", call -> command(call, parts.fleet()::restart));
+    post(rules, "/api/forget", this::forget);
     get(rules, "/api/keys", call -> keys());
     post(rules, "/api/keys", this::createKey);
     rules.delete("/api/keys/{name}", handler(this::revokeKey));
@@ -235,6 +256,31 @@ public final class Api implements HttpService {
     return ApiViews.list(events);
   }
 
+  /** The newest states of one worker, oldest first: {@code ?worker=NAME&limit=N}. */
+  private JsonNode history(ApiCall call) throws ApiRefusal, StoreFailed {
+    String worker =
+        call.query("worker")
+            .orElseThrow(() -> ApiCall.refusal("missing_field", "name a worker", "worker"));
+    int limit = (int) call.number("limit", 20, 1, HISTORY_MAX);
+    return ApiViews.list(parts.store().workerHistory().of(worker, limit).reversed());
+  }
+
+  /** What was asked of one model, worker or backend, or by one key: {@code ?by=model&name=N}. */
+  private JsonNode usage(ApiCall call) throws ApiRefusal, StoreFailed {
+    UsageTable.By by =
+        switch (call.query("by").orElse("")) {
+          case "model" -> UsageTable.By.MODEL;
+          case "target" -> UsageTable.By.TARGET;
+          case "key" -> UsageTable.By.KEY;
+          default -> throw ApiCall.refusal("invalid_parameter", "by is model, target or key", "by");
+        };
+    String name =
+        call.query("name")
+            .orElseThrow(() -> ApiCall.refusal("missing_field", "say whose usage", "name"));
+    int hours = (int) call.number("hours", 24, 1, HOURS_MAX);
+    return MAPPER.valueToTree(parts.store().usageLog().summary(by, name, Duration.ofHours(hours)));
+  }
+
   private JsonNode apply(ApiCall call) throws ApiRefusal, StoreFailed {
     String yaml = new String(call.file(), StandardCharsets.UTF_8);
     String fileName = call.query("file").filter(name -> name.length() <= 200).orElse("fleet.yaml");
@@ -283,7 +329,26 @@ public final class Api implements HttpService {
 
   private static JsonNode command(ApiCall call, Command command) throws ApiRefusal {
     String name = ApiCall.text(call.json(), "name");
-    return switch (command.run(name, call.by())) {
+    return outcome(command.run(name, call.by()));
+  }
+
+  /** The fleet first, which refuses while the node is connected; then its right to dial. */
+  private JsonNode forget(ApiCall call) throws ApiRefusal, StoreFailed {
+    String name = ApiCall.text(call.json(), "name");
+    CommandResult result = parts.fleet().forget(name, call.by());
+    if (result instanceof CommandResult.Refused) {
+      return outcome(result);
+    }
+    boolean enrolled = parts.nodes().forget(name);
+    return outcome(
+        enrolled && result instanceof CommandResult.Unknown
+            ? new CommandResult.Done(
+                "Node " + name + ", which never joined, is forgotten.", List.of())
+            : result);
+  }
+
+  private static JsonNode outcome(CommandResult result) throws ApiRefusal {
+    return switch (result) {
       case CommandResult.Done done -> MAPPER.valueToTree(done);
       case CommandResult.Unknown unknown ->
           throw new ApiRefusal(
@@ -317,7 +382,11 @@ public final class Api implements HttpService {
       case Keys.Creation.Refused refused ->
           throw ApiCall.refusal("key_refused", refused.why(), "name");
       case Keys.Creation.Created created -> {
-        happened("key-created", created.key().name(), role.word() + " key, by " + call.by());
+        happened(
+            "key-created",
+            created.key().name(),
+            "The %s key %s was made by %s."
+                .formatted(role.word(), created.key().name(), call.by()));
         yield MAPPER
             .createObjectNode()
             .put("name", created.key().name())
@@ -334,7 +403,7 @@ public final class Api implements HttpService {
       throw new ApiRefusal(
           ApiError.notFound("unknown_name", "there is no key called " + Names.shown(name)));
     }
-    happened("key-revoked", name, "by " + call.by());
+    happened("key-revoked", name, "The key %s was revoked by %s.".formatted(name, call.by()));
     return MAPPER.createObjectNode().put("message", "the key " + name + " is revoked");
   }
 
@@ -347,7 +416,11 @@ public final class Api implements HttpService {
       case EnrolmentTokens.Creation.Refused refused ->
           throw ApiCall.refusal("token_refused", refused.why(), null);
       case EnrolmentTokens.Creation.Created created -> {
-        happened("token-created", Long.toString(created.token().id()), "by " + call.by());
+        long id = created.token().id();
+        happened(
+            "token-created",
+            Long.toString(id),
+            "The enrolment token %d was made by %s.".formatted(id, call.by()));
         ObjectNode node = MAPPER.valueToTree(created.token());
         yield node.put("token", created.secret());
       }
@@ -361,11 +434,12 @@ public final class Api implements HttpService {
       throw new ApiRefusal(
           ApiError.notFound("unknown_name", "there is no token numbered " + Names.shown(id)));
     }
-    happened("token-revoked", id, "by " + call.by());
+    happened(
+        "token-revoked", id, "The enrolment token %s was revoked by %s.".formatted(id, call.by()));
     return MAPPER.createObjectNode().put("message", "the token " + id + " is revoked");
   }
 
   private void happened(String kind, String subject, String message) {
-    parts.store().event(Severity.INFO, kind, subject, message);
+    parts.journal().event(Severity.INFO, kind, subject, message);
   }
 }

@@ -105,6 +105,22 @@ final class Commands {
         restarted);
   }
 
+  CommandResult forget(String name, String by) {
+    FleetNode node = roster.nodes.get(name);
+    if (node == null) {
+      return new CommandResult.Unknown(name, NearestNames.of(name, roster.nodes.keySet()));
+    }
+    if (node.isConnected()) {
+      return new CommandResult.Refused(
+          "Node " + name + " is connected: stop its agent first, then forget it.");
+    }
+    List<String> workers = names(node);
+    roster.remove(node);
+    events().nodeForgotten(name, by, workers.size());
+    return new CommandResult.Done(
+        "Node " + name + " is forgotten: another agent may take its name.", workers);
+  }
+
   private void order(FleetWorker worker, String by, long now) {
     worker.exit = Exit.RESTARTS;
     worker.exitWhy = "restarted by " + by;

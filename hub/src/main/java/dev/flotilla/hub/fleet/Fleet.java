@@ -16,7 +16,9 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -201,6 +203,15 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
     return locked(() -> Optional.ofNullable(roster.nodes.get(name)).map(this::view));
   }
 
+  /** What went through the work lanes, as each node's agent counted since its start, by node. */
+  public Map<String, List<ControlMessage.LaneCount>> laneCounts() {
+    return locked(() -> {
+      Map<String, List<ControlMessage.LaneCount>> counts = new TreeMap<>();
+      roster.nodes.forEach((name, node) -> counts.put(name, node.laneCounts));
+      return counts;
+    });
+  }
+
   private NodeView view(FleetNode node) {
     WorkLanePool pool = lanes.pool(node.name);
     return new NodeView(
@@ -239,6 +250,14 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
   /** Drains a worker, or every worker of a node, and starts its engine anew. */
   public CommandResult restart(String name, String by) {
     return change(() -> commands.restart(name, by, nanoTime.getAsLong()));
+  }
+
+  /**
+   * Forgets a node that is gone for good, with what was placed on it. Refused while it is
+   * connected. Its right to dial is taken by whoever calls this, afterwards.
+   */
+  public CommandResult forget(String name, String by) {
+    return change(() -> commands.forget(name, by));
   }
 
   /**

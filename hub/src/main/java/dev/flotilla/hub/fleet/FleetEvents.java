@@ -6,9 +6,17 @@ import dev.flotilla.wire.ControlMessage;
 import dev.flotilla.wire.ControlMessage.Severity;
 import dev.flotilla.wire.WorkerReport;
 import java.time.Duration;
+import java.util.Set;
 
 /** The fleet's story in sentences: one event for each change, none for what stays. */
 final class FleetEvents {
+  /**
+   * What the hub tells itself, from what agents report of their workers: it knows more words for
+   * it, and no report is lost.
+   */
+  private static final Set<String> TOLD_HERE =
+      Set.of("worker-ready", "worker-refused", "worker-died", "worker-not-ready");
+
   private static final int KIND_CHARS_MAX = 64;
   private static final int SUBJECT_CHARS_MAX = 300;
   private static final int MESSAGE_CHARS_MAX = 2000;
@@ -196,9 +204,25 @@ final class FleetEvents {
     }
   }
 
-  /** A launch died or never became ready. */
+  /** A launch that was ready died. */
   void died(FleetWorker worker) {
     warn("worker-died", worker.id(), "%s died: %s".formatted(worker.id(), worker.startingReason()));
+  }
+
+  /** A launch ended before it was ready. */
+  void notReady(FleetWorker worker) {
+    warn(
+        "worker-not-ready",
+        worker.id(),
+        "%s did not start: %s".formatted(worker.id(), worker.startingReason()));
+  }
+
+  void nodeForgotten(String node, String by, int workers) {
+    info(
+        "node-forgotten",
+        node,
+        "Node %s was forgotten by %s%s: another agent may take its name."
+            .formatted(node, by, workers == 0 ? "" : ", with its " + count(workers, "worker")));
   }
 
   private void ready(FleetWorker worker) {
@@ -222,7 +246,7 @@ final class FleetEvents {
 
   /** What an agent wants to be read later; cut to size, since an agent may be anyone's. */
   void fromAgent(FleetNode node, ControlMessage.Happened happened) {
-    if (!node.eventRate.admit()) {
+    if (TOLD_HERE.contains(happened.kind()) || !node.eventRate.admit()) {
       return;
     }
     long lost = node.eventRate.takeRefused();

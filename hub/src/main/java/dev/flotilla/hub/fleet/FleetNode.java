@@ -67,6 +67,9 @@ final class FleetNode {
   /** Workers that a hello named and that were not placed by this hub; looked at once. */
   List<WorkerReport> strangers = List.of();
 
+  /** What went through its work lanes since its agent started. */
+  List<ControlMessage.LaneCount> laneCounts = List.of();
+
   ControlMessage.@Nullable Desired told;
   FleetMemory.@Nullable RememberedNode saved;
 

@@ -138,7 +138,11 @@ final class Roster {
         && (before == null
             || before.phase() != Phase.WAITING
             || before.generation() != report.generation())) {
-      events.died(worker);
+      if (before != null && before.generation() == report.generation() && wasReady(before)) {
+        events.died(worker);
+      } else {
+        events.notReady(worker);
+      }
     }
   }
 
@@ -152,6 +156,11 @@ final class Roster {
         worker.orderAgain();
       }
     }
+  }
+
+  private static boolean wasReady(WorkerReport report) {
+    return report.phase() == Phase.READY
+        || (report.phase() == Phase.STOPPING && report.contextTokens() > 0);
   }
 
   /** Whether more differs than what is measured anew all the time. */
@@ -362,6 +371,14 @@ final class Roster {
       node.told = desired;
       node.tell(desired);
     }
+  }
+
+  /** A node that is not connected is no part of the fleet any more, nor are its workers. */
+  void remove(FleetNode node) {
+    node.workers.keySet().forEach(worker -> lanes.pool(node.name).stopped(worker));
+    progress.forget(node.name);
+    nodes.remove(node.name);
+    changed = true;
   }
 
   void checkInvariants() {

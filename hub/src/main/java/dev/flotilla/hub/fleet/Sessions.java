@@ -6,6 +6,7 @@ import dev.flotilla.hub.lanes.RateLimit;
 import dev.flotilla.wire.ControlMessage;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
@@ -122,6 +123,7 @@ final class Sessions {
     node.heardAt = clock.instant();
     node.heardNanos = nanoTime.getAsLong();
     node.strangers = hello.workers();
+    node.laneCounts = List.of();
     roster.progress.forget(node.name);
     roster.hearAll(node, hello.workers());
     roster.repeatOrders(node);
@@ -156,6 +158,7 @@ final class Sessions {
       }
       case ControlMessage.Heartbeat heartbeat -> {
         node.facts = heartbeat.facts();
+        node.laneCounts = heartbeat.lanes();
         roster.hearAll(node, heartbeat.workers());
       }
       case ControlMessage.WorkerChanged worker -> roster.hear(node, worker.worker());

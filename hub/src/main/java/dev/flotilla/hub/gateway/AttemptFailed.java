@@ -61,6 +61,11 @@ final class AttemptFailed extends Exception {
     return ran;
   }
 
+  /** Whether no answer came: the target may have died. */
+  boolean silent() {
+    return error == null;
+  }
+
   /** What the client is told if no other target can do it; null: that the attempts failed. */
   @Nullable ApiError error() {
     return error;

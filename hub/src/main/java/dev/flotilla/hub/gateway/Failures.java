@@ -14,6 +14,7 @@ final class Failures {
   private final List<String> reasons = new ArrayList<>(0);
   private final List<Doubtful> doubtful = new ArrayList<>(0);
   private int runs;
+  private boolean silence;
   private @Nullable ApiError last;
 
   private record Doubtful(Reservation attempt, String reason) {}
@@ -27,6 +28,7 @@ final class Failures {
     reasons.add(attempt.target().name() + " " + failed.reason());
     last = failed.error();
     runs += failed.ran() ? 1 : 0;
+    silence = failed.silent();
     if (failed.blame() == Blame.TARGET) {
       attempt.failed(failed.reason());
     } else if (failed.blame() == Blame.DOUBTFUL) {
@@ -37,6 +39,11 @@ final class Failures {
   /** Whether another target may be tried. */
   boolean mayTryAnother() {
     return reasons.size() < limits.attemptsMax() && runs < limits.runsMax();
+  }
+
+  /** Whether the last target gave no answer, and may have died. */
+  boolean afterSilence() {
+    return silence;
   }
 
   boolean none() {

@@ -186,7 +186,8 @@ public final class Gateway implements HttpService {
   private Reservation place(
       Exchange exchange, RequestNeeds needs, Failures failures, ClientConnection client)
       throws Refusal, ClientGone {
-    Ticket ticket = dispatcher.enter(needs);
+    Ticket ticket =
+        failures.afterSilence() ? dispatcher.enterAfterSilence(needs) : dispatcher.enter(needs);
     client.onGone(ticket::cancel);
     return switch (ticket.await()) {
       case Admission.Granted granted -> {

@@ -1,6 +1,7 @@
 package dev.flotilla.hub.gateway;
 
 import dev.flotilla.wire.DeadlineLimits;
+import dev.flotilla.wire.SseReader;
 import java.time.Duration;
 
 /**
@@ -52,7 +53,7 @@ public record GatewayLimits(
           1_024,
           3,
           2,
-          1 << 20,
+          SseReader.EVENT_BYTES_MAX,
           64 << 20,
           64 << 10,
           Runtime.getRuntime().maxMemory() / 4,

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -51,6 +52,7 @@ public final class Metrics {
   private final Map<Key, Timer> durations = new ConcurrentHashMap<>();
   private final Map<Key, OfModel> models = new ConcurrentHashMap<>();
   private final Map<Key, Counter> failures = new ConcurrentHashMap<>();
+  private final List<Runnable> looks = new CopyOnWriteArrayList<>();
   private final MultiGauge waiting;
   private final MultiGauge inFlight;
   private final MultiGauge aside;
@@ -93,6 +95,11 @@ public final class Metrics {
   /** A number of another part, read at each scrape; {@code name} begins with {@code flotilla}. */
   public void gauge(String name, String description, Supplier<Number> value) {
     Gauge.builder(name, value).description(description).register(registry);
+  }
+
+  /** Runs before each scrape: for numbers of another part that come in changing rows. */
+  public void beforeScrape(Runnable look) {
+    looks.add(look);
   }
 
   void attemptFailed(String model, String target) {
@@ -182,6 +189,7 @@ public final class Metrics {
 
   /** The whole in Prometheus' text form, with the gauges as they stand now. */
   String scrape(FleetSource fleet, Dispatcher dispatcher) {
+    looks.forEach(Runnable::run);
     Map<String, Integer> depths = dispatcher.waiting();
     List<MultiGauge.Row<?>> waits = new ArrayList<>();
     List<MultiGauge.Row<?>> targets = new ArrayList<>();

@@ -4,9 +4,9 @@ import dev.flotilla.hub.routing.Speeds;
 import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.store.Journal;
 import dev.flotilla.hub.store.Usage;
-import dev.flotilla.wire.ControlMessage.Severity;
 import dev.flotilla.wire.EngineTimings;
 import java.time.InstantSource;
+import java.util.function.LongSupplier;
 
 /** Closes the loop at the end of each request: learned speeds, the usage log, metrics. */
 public final class Recorder {
@@ -14,12 +14,24 @@ public final class Recorder {
   private final Journal journal;
   private final Metrics metrics;
   private final InstantSource clock;
+  private final LongSupplier nanoClock;
+  private final FaultNews news;
 
-  public Recorder(Speeds speeds, Journal journal, Metrics metrics, InstantSource clock) {
+  /**
+   * @param nanoClock a clock that never jumps, such as {@code System::nanoTime}
+   */
+  public Recorder(
+      Speeds speeds,
+      Journal journal,
+      Metrics metrics,
+      InstantSource clock,
+      LongSupplier nanoClock) {
     this.speeds = speeds;
     this.journal = journal;
     this.metrics = metrics;
     this.clock = clock;
+    this.nanoClock = nanoClock;
+    this.news = new FaultNews(journal);
   }
 
   /** One attempt failed, and another may follow. */
@@ -28,11 +40,7 @@ public final class Recorder {
     if (target != null) {
       metrics.attemptFailed(exchange.model, target.name());
       if (failed.blame() == AttemptFailed.Blame.TARGET) {
-        journal.event(
-            Severity.WARNING,
-            "attempt-failed",
-            target.name(),
-            "request " + exchange.id + ": " + target.name() + " " + failed.reason());
+        news.failed(target, exchange.id, failed.reason(), failed.silent(), nanoClock.getAsLong());
       }
     }
   }
@@ -42,11 +50,7 @@ public final class Recorder {
     Target target = exchange.target;
     if (target != null) {
       metrics.attemptFailed(exchange.model, target.name());
-      journal.event(
-          Severity.WARNING,
-          "stream-cut",
-          target.name(),
-          "request " + exchange.id + " was cut in mid-stream: " + target.name() + " " + reason);
+      news.failed(target, exchange.id, reason + ", in mid-stream", true, nanoClock.getAsLong());
     }
   }
 

@@ -45,12 +45,21 @@ import org.jspecify.annotations.Nullable;
  * on its own thread; the end of a pause is looked for by the waiting threads themselves, so there
  * is no timer thread.
  *
+ * <p>A worker that died comes back as another launch, which is another target. So a request whose
+ * worker gave no answer waits for that even where every target has failed it: as long as one is
+ * known to be coming, and before that for {@link #LAUNCH_NEWS}, in which its agent tells of the
+ * death. A worker that is still there after that has not died, and does not get the request again.
+ *
  * <p>Bounds: {@link QueueLimits}. A request that comes back after a failed attempt goes before the
  * others of its key and is not refused for a full queue: those are no more than the slots of the
  * fleet.
  */
 public final class Dispatcher {
   static final Duration RETRY_MIN = Duration.ofSeconds(1);
+
+  /** How soon an agent's word of a worker's death is here, if it died. */
+  private static final Duration LAUNCH_NEWS = Duration.ofSeconds(2);
+
   private static final Duration RETRY_MAX = Duration.ofMinutes(2);
 
   private final FleetSource fleet;
@@ -80,11 +89,24 @@ public final class Dispatcher {
 
   /** Asks for a place. The ticket may be settled already. */
   public Ticket enter(RequestNeeds needs) {
+    return enter(needs, Duration.ZERO);
+  }
+
+  /**
+   * Asks for a place after a target gave no answer: if that was a worker that died, its next launch
+   * is worth waiting for.
+   */
+  public Ticket enterAfterSilence(RequestNeeds needs) {
+    return enter(needs, LAUNCH_NEWS);
+  }
+
+  private Ticket enter(RequestNeeds needs, Duration hope) {
     lock.lock();
     try {
       long now = nanoClock.getAsLong();
       QueueLimits bounds = limits.get();
-      Ticket ticket = new Ticket(this, needs, now, now + bounds.longestWait().toNanos());
+      Ticket ticket =
+          new Ticket(this, needs, now, now + bounds.longestWait().toNanos(), now + hope.toNanos());
       FleetSnapshot.@Nullable Name name = fleet.current().names().get(needs.model());
       FairQueue<Ticket> queue = queues.get(needs.model());
       if (queue != null) {
@@ -126,7 +148,7 @@ public final class Dispatcher {
               Why.UNKNOWN_NAME, "there is no model '" + needs.model() + "'", 0, RETRY_MIN));
       return true;
     }
-    Survey survey = Survey.of(needs, name, ledger, faults, now);
+    Survey survey = Survey.of(needs, name, ledger, faults, now, ticket.hopes(now));
     Target target = survey.only();
     List<Target> free = survey.free();
     if (free != null) {
@@ -218,15 +240,20 @@ public final class Dispatcher {
       long now = nanoClock.getAsLong();
       serve(ticket.needs().model(), queue, now);
       long left = ticket.deadlineNanos() - now;
+      FleetSnapshot.@Nullable Name name = fleet.current().names().get(ticket.needs().model());
+      if (ticket.settled() == null && ticket.hopeIsOver(now) && decide(ticket, name, now)) {
+        remove(ticket);
+      }
       if (ticket.settled() == null && left <= 0) {
-        FleetSnapshot.@Nullable Name name = fleet.current().names().get(ticket.needs().model());
         remove(ticket);
         ticket.settle(
             new WaitedTooLong(
                 Duration.ofNanos(ticket.deadlineNanos() - ticket.enteredNanos()),
                 retryAfter(name, queue.size(), now)));
       }
-      return Math.min(left, soonestPauseEnd(ticket.needs().model(), now));
+      long hope = ticket.hopeNanos(now);
+      return Math.min(
+          hope > 0 ? Math.min(left, hope) : left, soonestPauseEnd(ticket.needs().model(), now));
     } finally {
       lock.unlock();
     }
@@ -431,7 +458,8 @@ public final class Dispatcher {
             throw new AssertionError("a settled ticket waits: " + ticket.settled());
           }
           FleetSnapshot.@Nullable Name name = fleet.current().names().get(entry.getKey());
-          if (name != null && Survey.of(ticket.needs(), name, ledger, faults, now).only() != null) {
+          if (name != null
+              && Survey.of(ticket.needs(), name, ledger, faults, now, false).only() != null) {
             throw new AssertionError("a request waits beside a free target: " + ticket.needs());
           }
         }

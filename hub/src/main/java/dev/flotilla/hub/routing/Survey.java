@@ -15,6 +15,7 @@ final class Survey {
   /** A pause that ends sooner than this is waited for; for a longer one the client is told. */
   private static final long ASIDE_WORTH_WAITING_NANOS = 5_000_000_000L;
 
+  private final boolean hoping;
   private boolean answered;
   private boolean fitting;
   private boolean untried;
@@ -25,11 +26,21 @@ final class Survey {
   private @Nullable Target only;
   private @Nullable List<Target> free;
 
-  private Survey() {}
+  /**
+   * @param hoping whether a worker that was tried may have died, so that another launch of it comes
+   */
+  private Survey(boolean hoping) {
+    this.hoping = hoping;
+  }
 
   static Survey of(
-      RequestNeeds needs, FleetSnapshot.Name name, Ledger ledger, Faults faults, long now) {
-    Survey survey = new Survey();
+      RequestNeeds needs,
+      FleetSnapshot.Name name,
+      Ledger ledger,
+      Faults faults,
+      long now,
+      boolean hoping) {
+    Survey survey = new Survey(hoping);
     for (Target target : name.targets()) {
       survey.look(target, needs, ledger, faults, now);
     }
@@ -48,6 +59,7 @@ final class Survey {
     fitting = true;
     String key = target.ledgerKey();
     if (needs.tried().contains(key)) {
+      waitable |= hoping && target.kind() == Target.Kind.WORKER;
       return;
     }
     untried = true;

@@ -12,10 +12,21 @@ public final class Ticket {
   private final RequestNeeds needs;
   private final long enteredNanos;
   private final long deadlineNanos;
+  private final long hopeUntilNanos;
   private volatile @Nullable Admission settled;
   private volatile @Nullable Thread waiter;
 
-  Ticket(Dispatcher dispatcher, RequestNeeds needs, long enteredNanos, long deadlineNanos) {
+  /**
+   * @param hopeUntilNanos until when a tried worker may turn out to have died; {@code enteredNanos}
+   *     where there is no such hope
+   */
+  Ticket(
+      Dispatcher dispatcher,
+      RequestNeeds needs,
+      long enteredNanos,
+      long deadlineNanos,
+      long hopeUntilNanos) {
+    this.hopeUntilNanos = hopeUntilNanos;
     this.dispatcher = dispatcher;
     this.needs = needs;
     this.enteredNanos = enteredNanos;
@@ -63,6 +74,21 @@ public final class Ticket {
 
   long deadlineNanos() {
     return deadlineNanos;
+  }
+
+  /** Whether a tried worker may still turn out to have died. */
+  boolean hopes(long nowNanos) {
+    return hopeNanos(nowNanos) > 0;
+  }
+
+  /** How long that hope lasts; not above 0 where there is none. */
+  long hopeNanos(long nowNanos) {
+    return hopeUntilNanos - nowNanos;
+  }
+
+  /** Whether there was such a hope and is none any more. */
+  boolean hopeIsOver(long nowNanos) {
+    return hopeUntilNanos != enteredNanos && !hopes(nowNanos);
   }
 
   @Nullable Admission settled() {

@@ -36,7 +36,10 @@ final class FleetReader {
   private static final int QUEUE_MAX = 100_000;
   private static final Duration WAIT_MAX = Duration.ofHours(1);
   private static final long BODY_BYTES_MIN = 1L << 10;
-  private static final long BODY_BYTES_MAX = 1L << 30;
+
+  /** What the listener takes at most ({@code ServerLimits}): more could not be kept. */
+  private static final long BODY_BYTES_MAX = 64L << 20;
+
   private static final Pattern VARIABLE = Pattern.compile("env:([A-Za-z_][A-Za-z0-9_]{0,127})");
 
   // Names that the file gives, also to entries that have problems of their own: a route to such a

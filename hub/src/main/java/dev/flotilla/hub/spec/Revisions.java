@@ -149,7 +149,9 @@ public final class Revisions {
           Severity.INFO,
           EVENT_APPLIED,
           "revision " + number,
-          "applied by %s: %d changes".formatted(by, changes.size()));
+          "Revision %d was applied by %s: %s."
+              .formatted(
+                  number, by, changes.size() == 1 ? "1 change" : changes.size() + " changes"));
       activate(new InForce(number, at, by, next));
       return new Outcome.Applied(number, changes);
     } finally {
@@ -169,8 +171,15 @@ public final class Revisions {
         Severity.ERROR,
         EVENT_REJECTED,
         bad.fileName(),
-        "rejected, revision %d stays in force; %d problems, the first: %s"
-            .formatted(inForce.number(), bad.problems().size(), bad.problems().getFirst()));
+        "%s by %s was rejected, revision %d stays in force: %s%s"
+            .formatted(
+                bad.fileName(),
+                by,
+                inForce.number(),
+                bad.problems().getFirst(),
+                bad.problems().size() == 1
+                    ? "."
+                    : " (the first of " + bad.problems().size() + " problems)."));
   }
 
   public InForce inForce() {

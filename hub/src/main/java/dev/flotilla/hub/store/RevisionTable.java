@@ -2,7 +2,6 @@ package dev.flotilla.hub.store;
 
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 import org.jdbi.v3.core.mapper.RowMapper;
 
 /** The configuration's revisions, newest last. A stored one is never changed. */
@@ -51,10 +50,6 @@ public final class RevisionTable {
         });
   }
 
-  public Optional<Revision> newest() throws StoreFailed {
-    return newest(1).stream().findFirst();
-  }
-
   /** The newest revisions, newest first. */
   public List<Revision> newest(int limit) throws StoreFailed {
     return store.read(
@@ -65,16 +60,5 @@ public final class RevisionTable {
                 .bind(0, store.rows(limit))
                 .map(ROW)
                 .list());
-  }
-
-  public Optional<Revision> get(long number) throws StoreFailed {
-    return store.read(
-        "revision " + number,
-        handle ->
-            handle
-                .createQuery("SELECT * FROM revisions WHERE number = ?")
-                .bind(0, number)
-                .map(ROW)
-                .findOne());
   }
 }

@@ -1,28 +1,37 @@
 package dev.flotilla.hub.store;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.mapper.RowMapper;
 
 /** The usage log: one row a request. Rows get here through the {@link Journal}. */
 public final class UsageTable {
 
   /**
-   * Requests of one model, worker or key together.
+   * The requests of one model, target or key together, over some time.
    *
-   * @param name of the model, worker, backend or key
+   * @param hours the time that it is over, up to now
    * @param ok requests whose outcome was {@code ok}
+   * @param failed requests that no target could do, or that were cut after their first byte; what
+   *     is in neither was refused or given up by its client
    * @param promptTokens as far as the engines said
    * @param completionTokens as far as the engines said
-   * @param firstByteMicrosMean over the requests that had a first byte, 0 where none had
+   * @param firstByteMedianMillis from arrival to the reply's first byte, over the requests that
+   *     were ok; 0 where none was
+   * @param wholeMedianMillis from arrival to the reply's end, over the same
    */
   public record Summary(
       String name,
+      long hours,
       long requests,
       long ok,
+      long failed,
       long promptTokens,
       long completionTokens,
-      long firstByteMicrosMean) {}
+      double firstByteMedianMillis,
+      double wholeMedianMillis) {}
 
   /** By what requests are put together. */
   public enum By {
@@ -36,16 +45,6 @@ public final class UsageTable {
       this.column = column;
     }
   }
-
-  private static final RowMapper<Summary> SUMMARY =
-      (row, context) ->
-          new Summary(
-              row.getString("name"),
-              row.getLong("requests"),
-              row.getLong("ok"),
-              row.getLong("prompt"),
-              row.getLong("completion"),
-              row.getLong("first_byte"));
 
   private static final RowMapper<Usage> ROW =
       (row, context) ->
@@ -72,27 +71,54 @@ public final class UsageTable {
     this.store = store;
   }
 
-  /** Sums of everything since {@code since}, the most used first. */
-  public List<Summary> summaries(By by, Instant since, int limit) throws StoreFailed {
-    String sql =
-        """
-        SELECT %s AS name, count(*) AS requests,
-          sum(outcome = 'ok') AS ok,
-          sum(max(prompt_tokens, 0)) AS prompt,
-          sum(max(completion_tokens, 0)) AS completion,
-          CAST(coalesce(avg(CASE WHEN first_byte_micros >= 0 THEN first_byte_micros END), 0) AS INTEGER) AS first_byte
-        FROM usage WHERE at >= ? GROUP BY name ORDER BY requests DESC, name LIMIT ?
-        """
-            .formatted(by.column);
+  /** The requests of the last {@code time} that have this name. */
+  public Summary summary(By by, String name, Duration time) throws StoreFailed {
+    long since = store.now().minus(time).toEpochMilli();
     return store.read(
-        "the usage",
+        "the usage of " + name,
         handle ->
             handle
-                .createQuery(sql)
-                .bind(0, since.toEpochMilli())
-                .bind(1, store.rows(limit))
-                .map(SUMMARY)
-                .list());
+                .createQuery(
+                    """
+                    SELECT count(*) AS requests,
+                      coalesce(sum(outcome = 'ok'), 0) AS ok,
+                      coalesce(sum(outcome IN ('failed', 'cut')), 0) AS failed,
+                      coalesce(sum(max(prompt_tokens, 0)), 0) AS prompt,
+                      coalesce(sum(max(completion_tokens, 0)), 0) AS completion
+                    FROM usage WHERE at >= ? AND %s = ?
+                    """
+                        .formatted(by.column))
+                .bind(0, since)
+                .bind(1, name)
+                .map((row, context) -> {
+                  long ok = row.getLong("ok");
+                  return new Summary(
+                      name,
+                      time.toHours(),
+                      row.getLong("requests"),
+                      ok,
+                      row.getLong("failed"),
+                      row.getLong("prompt"),
+                      row.getLong("completion"),
+                      medianMillis(handle, "first_byte_micros", by, name, since, ok),
+                      medianMillis(handle, "total_micros", by, name, since, ok));
+                })
+                .one());
+  }
+
+  private static double medianMillis(
+      Handle handle, String column, By by, String name, long since, long ok) {
+    return handle
+            .createQuery(
+                "SELECT %1$s FROM usage WHERE at >= ? AND %2$s = ? AND outcome = 'ok' ORDER BY %1$s LIMIT 1 OFFSET ?"
+                    .formatted(column, by.column))
+            .bind(0, since)
+            .bind(1, name)
+            .bind(2, Math.max(0, (ok - 1) / 2))
+            .mapTo(Long.class)
+            .findOne()
+            .orElse(0L)
+        / 1000.0;
   }
 
   /** The newest requests, newest first. */

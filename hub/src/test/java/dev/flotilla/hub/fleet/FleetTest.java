@@ -83,6 +83,13 @@ class FleetTest {
     FleetRig.Agent agent = rig.agent("box").joins();
     agent.ready("box/m-1", 1);
 
+    agent.says(
+        new ControlMessage.Happened(
+            FleetRig.BEGIN,
+            ControlMessage.Severity.WARNING,
+            "worker-died",
+            "box/m-1",
+            "the agent's own words for the same"));
     agent.reports(
         report("box/m-1", 1, Phase.WAITING, 0, "it was killed; it is started again in 1 s"));
     rig.pass(Duration.ofSeconds(1), agent);
@@ -464,6 +471,18 @@ class FleetTest {
                 + rig.remembered)
         .contains("box/m-1")
         .doesNotContain("key-of-");
+  }
+
+  @Test
+  void aWorkerThatNeverBecameReadyDidNotDie() {
+    rig.apply(1, model("m", 1));
+    FleetRig.Agent agent = rig.agent("box").joins();
+    agent.reports(report("box/m-1", 1, Phase.STARTING, 0));
+    agent.reports(report("box/m-1", 1, Phase.WAITING, 0, "It never became ready."));
+
+    assertThat(rig.event("worker-not-ready"))
+        .isEqualTo("worker-not-ready box/m-1: box/m-1 did not start: It never became ready.");
+    assertThat(rig.kinds()).doesNotContain("worker-died");
   }
 
   @Test

@@ -115,7 +115,7 @@ class BadEngineTest {
       }
       assertThat(hub.usage(1).outcome()).isEqualTo("cut");
       await().until(() -> load(hub, "a").failed() == 1);
-      assertThat(hub.events).hasSize(1);
+      assertThat(hub.events).as("it may have died, which its agent tells").isEmpty();
     }
   }
 
@@ -268,5 +268,64 @@ class BadEngineTest {
 
   private static TargetLoad load(TestHub hub, String name) {
     return hub.dispatcher.loads().stream().filter(e -> e.target().equals(name)).findFirst().get();
+  }
+
+  @Test
+  void theOnlyWorkerDiesBeforeTheFirstByteAndTheRequestWaitsForItsNextLaunch() {
+    try (TestHub hub = TestHub.over(a);
+        TestClient client = hub.client()) {
+      a.whenChat(Script.closeBeforeFirstByte(), Script.answer("back"));
+      client.post(CHATS, TestHub.chat("x", ""));
+      a.awaitChat(1);
+      // Its agent tells of the death, and a moment later of the next launch.
+      hub.fleet.awaited(TestHub.MODEL, 1);
+      hub.fleet.serve(TestHub.MODEL, hub.launch(2, a));
+
+      TestClient.Reply reply = client.reply();
+
+      assertThat(reply.status()).isEqualTo(200);
+      assertThat(reply.body()).contains("back");
+      assertThat(reply.header("x-flotilla-attempts")).isEqualTo("2");
+      assertThat(hub.events).as("a death is its agent's to tell").isEmpty();
+    }
+  }
+
+  @Test
+  void aRequestDuringWhichTwoLaunchesDiedIsNotRunOnAThird() {
+    try (TestHub hub = TestHub.over(a);
+        TestClient client = hub.client()) {
+      a.alwaysChat(Script.closeBeforeFirstByte());
+      client.post(CHATS, TestHub.chat("x", ""));
+      a.awaitChat(1);
+      hub.fleet.awaited(TestHub.MODEL, 1);
+      hub.fleet.serve(TestHub.MODEL, hub.launch(2, a));
+      a.awaitChat(2);
+      hub.fleet.awaited(TestHub.MODEL, 1);
+      hub.fleet.serve(TestHub.MODEL, hub.launch(3, a));
+
+      TestClient.Reply reply = client.reply();
+
+      assertThat(reply.status()).isEqualTo(502);
+      assertThat(reply.body()).contains("may be the cause");
+      assertThat(hub.usage(1).attempts()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void aLaunchThatGoesOnFailingIsToldOnceAndNotForEachRequest() {
+    try (TestHub hub = TestHub.over(a)) {
+      a.alwaysChat(Script.closeBeforeFirstByte());
+
+      await()
+          .atMost(Duration.ofSeconds(30))
+          .untilAsserted(() -> {
+            hub.chat("x");
+            assertThat(hub.events).isNotEmpty();
+          });
+      hub.chat("x");
+
+      assertThat(hub.events).hasSize(1);
+      assertThat(hub.events.getFirst()).startsWith("requests-failed a a ");
+    }
   }
 }

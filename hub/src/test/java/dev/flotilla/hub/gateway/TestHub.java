@@ -72,7 +72,8 @@ final class TestHub implements AutoCloseable {
           }
         };
     Metrics metrics = new Metrics();
-    Recorder recorder = new Recorder(speeds, journal, metrics, InstantSource.system());
+    Recorder recorder =
+        new Recorder(speeds, journal, metrics, InstantSource.system(), System::nanoTime);
     Gateway gateway =
         new Gateway(
             fleet,
@@ -122,6 +123,15 @@ final class TestHub implements AutoCloseable {
   }
 
   Target target(String name, ScriptedEngine engine) {
+    return target(name, 1, engine);
+  }
+
+  /** A later launch of worker a. */
+  Target launch(long generation, ScriptedEngine engine) {
+    return target("a", generation, engine);
+  }
+
+  private Target target(String name, long generation, ScriptedEngine engine) {
     URI url = URI.create(engine.url());
     SocketDialer dialer =
         new SocketDialer(url, Optional.empty(), SocketDialer.Limits.DEFAULTS, System::nanoTime);
@@ -133,7 +143,7 @@ final class TestHub implements AutoCloseable {
         "own-name",
         setup.engine,
         "node",
-        1,
+        generation,
         setup.contextTokens,
         setup.longestTokenBytes,
         setup.slots,

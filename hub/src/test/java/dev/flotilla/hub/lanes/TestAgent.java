@@ -28,7 +28,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * told to, tunnels work lanes to loopback ports, dials another lane for each that is opened and as
  * many as it is asked for.
  */
-final class TestAgent implements AutoCloseable {
+public final class TestAgent implements AutoCloseable {
   final String node;
   final List<ControlMessage> told = new CopyOnWriteArrayList<>();
 
@@ -43,6 +43,7 @@ final class TestAgent implements AutoCloseable {
 
   private final int hubPort;
   private final long generation;
+  private final String credential;
   final Set<Socket> engineSockets = ConcurrentHashMap.newKeySet();
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
   private final Map<String, WorkerReport> reports = new ConcurrentHashMap<>();
@@ -54,11 +55,16 @@ final class TestAgent implements AutoCloseable {
   }
 
   TestAgent(int hubPort, String node, long generation, String agentId) {
+    this(hubPort, node, generation, agentId, LaneHub.credential(node));
+  }
+
+  public TestAgent(int hubPort, String node, long generation, String agentId, String credential) {
+    this.credential = credential;
     this.hubPort = hubPort;
     this.node = node;
     this.generation = generation;
     try {
-      control = dial("control", LaneHub.credential(node));
+      control = dial("control", credential);
       say(
           new ControlMessage.Hello(
               node, agentId, generation, "0.1", Fleets.machine(16), List.of()));
@@ -80,7 +86,7 @@ final class TestAgent implements AutoCloseable {
   }
 
   /** Says that the worker serves on that port. */
-  TestAgent serves(String worker, long launch, int port) {
+  public TestAgent serves(String worker, long launch, int port) {
     ports.put(worker, port);
     WorkerReport report = Fleets.report(worker, launch, WorkerReport.Phase.READY, port);
     reports.put(worker, report);
@@ -92,7 +98,7 @@ final class TestAgent implements AutoCloseable {
     say(new ControlMessage.Heartbeat(Fleets.machine(16), List.copyOf(reports.values()), List.of()));
   }
 
-  TestAgent lanes(int count) {
+  public TestAgent lanes(int count) {
     for (int i = 0; i < count; i++) {
       dialled.incrementAndGet();
       Thread.ofVirtual().start(this::workLane);
@@ -100,7 +106,7 @@ final class TestAgent implements AutoCloseable {
     return this;
   }
 
-  <T extends ControlMessage> Optional<T> heard(Class<T> kind) {
+  public <T extends ControlMessage> Optional<T> heard(Class<T> kind) {
     return told.stream().filter(kind::isInstance).map(kind::cast).reduce((_, last) -> last);
   }
 
@@ -140,7 +146,7 @@ final class TestAgent implements AutoCloseable {
   }
 
   private void workLane() {
-    try (Socket lane = dial("work", LaneHub.credential(node))) {
+    try (Socket lane = dial("work", credential)) {
       InputStream in = lane.getInputStream();
       if (!(LaneLine.read(in) instanceof LaneLine.Open open)) {
         return;

@@ -342,7 +342,7 @@ class FleetFileTest {
             "line 1: limits.queue.wait: `2h` is out of range: 1ms to 1h"),
         arguments(
             "limits: { request-body: 999999999999 GiB }",
-            "line 1: limits.request-body: `999999999999 GiB` is out of range: 1 KiB to 1 GiB"),
+            "line 1: limits.request-body: `999999999999 GiB` is out of range: 1 KiB to 64 MiB"),
         arguments(
             "limits: { request-body: 32 MB }",
             "line 1: limits.request-body: a number with a unit is needed here, such as `32 MiB`, not `32 MB`"));

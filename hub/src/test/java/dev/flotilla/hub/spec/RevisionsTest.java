@@ -74,7 +74,7 @@ class RevisionsTest {
         .isInstanceOf(Outcome.Rejected.class);
     assertThat(activated).isEmpty();
     assertThat(revisions.rejection()).isEmpty();
-    assertThat(store.revisions().newest()).isEmpty();
+    assertThat(store.revisions().newest(1)).isEmpty();
   }
 
   @Test
@@ -95,7 +95,7 @@ class RevisionsTest {
     Event event = store.events().newest(1, Filter.ALL).getFirst();
     assertThat(event.kind()).isEqualTo("revision-rejected");
     assertThat(event.message())
-        .startsWith("rejected, revision 1 stays in force; 3 problems, the first: line 2: models.m");
+        .startsWith("fleet.yaml by ann was rejected, revision 1 stays in force: line 2: models.m");
 
     assertThat(apply(FleetFileTest.WHOLE)).isInstanceOf(Outcome.Applied.class);
     assertThat(revisions.rejection()).isEmpty();

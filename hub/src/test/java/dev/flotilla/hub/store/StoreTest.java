@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -68,16 +69,16 @@ class StoreTest {
   @Test
   void revisionsOutliveARestartAndAreNumbered() throws Exception {
     try (Store store = open()) {
-      assertThat(store.revisions().newest()).isEmpty();
+      assertThat(store.revisions().newest(1)).isEmpty();
       assertThat(store.revisions().add("ann", NOW, "models: {}")).isEqualTo(1);
       assertThat(store.revisions().add("bob", NOW, "models: { a: }")).isEqualTo(2);
     }
     try (Store store = open()) {
-      assertThat(store.revisions().newest().orElseThrow())
+      assertThat(store.revisions().newest(1).getFirst())
           .isEqualTo(new RevisionTable.Revision(2, NOW, "bob", "models: { a: }"));
-      assertThat(store.revisions().get(1).orElseThrow().by()).isEqualTo("ann");
-      assertThat(store.revisions().get(9)).isEmpty();
-      assertThat(store.revisions().newest(10)).hasSize(2);
+      assertThat(store.revisions().newest(10))
+          .extracting(RevisionTable.Revision::by)
+          .containsExactly("bob", "ann");
     }
   }
 
@@ -116,16 +117,14 @@ class StoreTest {
       store.flush();
 
       UsageTable log = store.usageLog();
-      assertThat(log.summaries(By.MODEL, Instant.EPOCH, 10))
-          .containsExactly(
-              new UsageTable.Summary("a", 2, 1, 10, 14, 100),
-              new UsageTable.Summary("b", 1, 1, 5, 7, 300));
-      assertThat(log.summaries(By.KEY, Instant.EPOCH, 10))
-          .containsExactly(new UsageTable.Summary("laptop", 3, 2, 15, 21, 200));
-      assertThat(log.summaries(By.TARGET, Instant.EPOCH, 10))
-          .extracting(UsageTable.Summary::name)
-          .containsExactly("mac/a-1", "mac/b-1");
-      assertThat(log.summaries(By.MODEL, NOW.plusSeconds(1), 10)).isEmpty();
+      Duration day = Duration.ofHours(24);
+      assertThat(log.summary(By.MODEL, "a", day))
+          .isEqualTo(new UsageTable.Summary("a", 24, 2, 1, 1, 10, 14, 0.1, 2));
+      assertThat(log.summary(By.KEY, "laptop", day))
+          .isEqualTo(new UsageTable.Summary("laptop", 24, 3, 2, 1, 15, 21, 0.1, 2));
+      assertThat(log.summary(By.TARGET, "mac/b-1", day).requests()).isEqualTo(1);
+      assertThat(log.summary(By.MODEL, "c", day))
+          .isEqualTo(new UsageTable.Summary("c", 24, 0, 0, 0, 0, 0, 0, 0));
       assertThat(log.newest(1)).containsExactly(usage("b", "ok", 5, 300));
     }
   }

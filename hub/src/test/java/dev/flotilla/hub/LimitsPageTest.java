@@ -1,0 +1,42 @@
+package dev.flotilla.hub;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.flotilla.hub.fleet.FleetLimits;
+import dev.flotilla.hub.gateway.GatewayLimits;
+import dev.flotilla.hub.gateway.SocketDialer;
+import dev.flotilla.hub.lanes.LaneLimits;
+import dev.flotilla.hub.routing.QueueLimits;
+import dev.flotilla.hub.server.ServerLimits;
+import dev.flotilla.hub.spec.FleetSpec;
+import dev.flotilla.hub.store.StoreLimits;
+import dev.flotilla.testkit.LimitsPage;
+import dev.flotilla.wire.DeadlineLimits;
+import dev.flotilla.wire.Http1Limits;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class LimitsPageTest {
+
+  static Stream<Record> limits() {
+    return Stream.of(
+        FleetSpec.Limits.DEFAULT,
+        ServerLimits.DEFAULTS,
+        GatewayLimits.DEFAULTS,
+        QueueLimits.of(FleetSpec.Limits.DEFAULT),
+        SocketDialer.Limits.DEFAULTS,
+        FleetLimits.DEFAULT,
+        LaneLimits.DEFAULT,
+        StoreLimits.DEFAULT,
+        DeadlineLimits.DEFAULTS,
+        Http1Limits.DEFAULTS);
+  }
+
+  @ParameterizedTest
+  @MethodSource("limits")
+  void thePageHasEveryLimitWithItsDefault(Record limits) {
+    assertThat(LimitsPage.missing(limits, Set.of("bodyBytesTotalMax"))).isEmpty();
+  }
+}
