@@ -243,6 +243,8 @@ class HubTest {
                 assertThat(get(hub, "/api/usage?by=target&name=box/m-1").body())
                     .contains("\"ok\":1", "\"failed\":0", "\"hours\":24"));
         assertThat(get(hub, "/api/usage?by=model&name=m").body()).contains("\"ok\":1");
+        assertThat(get(hub, "/api/requests?limit=5").body())
+            .contains("\"target\":\"box/m-1\"", "\"outcome\":\"ok\"");
         assertThat(get(hub, "/api/usage?by=model&name=other").body()).contains("\"requests\":0");
         assertThat(get(hub, "/api/usage?by=colour&name=m").body()).contains("model, target or key");
       }

@@ -110,6 +110,20 @@ class ControlLaneTest {
   }
 
   @Test
+  void aHubThatCantStoreTheEnrolmentIsAskedAgain() throws Exception {
+    String good = hub.enrolBody;
+    hub.enrolBody = "{\"error\":{\"message\":\"the disk is full\"}}";
+    hub.enrolStatus = "503 Service Unavailable";
+    start(Optional.of("good"));
+    await().until(() -> !hub.enrolments.isEmpty());
+
+    hub.enrolBody = good;
+    hub.enrolStatus = "200 OK";
+
+    assertThat(hub.nextControl().hello.node()).isEqualTo("node-1");
+  }
+
+  @Test
   void withoutAnyTokenTheAgentSaysWhatItNeeds() throws Exception {
     start(Optional.empty());
 
