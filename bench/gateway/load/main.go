@@ -407,7 +407,7 @@ func main() {
 	rounds := flag.Int("rounds", 3, "rounds of each scenario")
 	length := flag.Duration("block", 2*time.Second, "length of one block")
 	warm := flag.Duration("warm", 500*time.Millisecond, "load before each block that is not counted")
-	prepare := flag.Duration("prepare", 10*time.Second, "load on each target before the first scenario, half whole and half streamed")
+	prepare := flag.Duration("prepare", 40*time.Second, "load on each target before the first scenario, half whole and half streamed")
 	only := flag.String("only", "", "one scenario instead of all")
 	flag.Parse()
 	ts, err := readTargets(*file)

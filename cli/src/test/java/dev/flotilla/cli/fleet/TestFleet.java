@@ -31,7 +31,7 @@ public final class TestFleet implements AutoCloseable {
   /** A first start fetches some 200 MB; on a busy machine two engines take a while to load. */
   static final Duration START_LIMIT = Duration.ofMinutes(6);
 
-  static final Duration CHANGE_LIMIT = Duration.ofMinutes(2);
+  public static final Duration CHANGE_LIMIT = Duration.ofMinutes(2);
   public static final String MODEL = "smollm2-135m";
 
   private final Path folder;
@@ -133,7 +133,7 @@ public final class TestFleet implements AutoCloseable {
   }
 
   /** The worker table, as {@code flotilla get workers -o json} prints it. */
-  List<JsonNode> workers() {
+  public List<JsonNode> workers() {
     TestShell shell = TestShell.piped();
     assertThat(shell.ask(url(), "get", "workers", "-o", "json")).as(shell.err()).isZero();
     List<JsonNode> workers = new ArrayList<>();
@@ -152,7 +152,7 @@ public final class TestFleet implements AutoCloseable {
                 == count);
   }
 
-  void awaitServing(int count) {
+  public void awaitServing(int count) {
     await()
         .atMost(START_LIMIT)
         .pollInterval(Duration.ofMillis(300))
