@@ -80,7 +80,8 @@ final class Listing {
           column(
               "Serving",
               node -> node.path("serving").asInt() + "/" + node.path("replicas").asInt()),
-          column("Sources", node -> joined(node.path("sources"))));
+          column("Sources", node -> joined(node.path("sources"))),
+          column("How it stands", "explanation"));
 
   static final Listing BACKENDS =
       new Listing(

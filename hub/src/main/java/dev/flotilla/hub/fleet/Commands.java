@@ -1,7 +1,5 @@
 package dev.flotilla.hub.fleet;
 
-import dev.flotilla.hub.fleet.FleetWorker.Exit;
-import dev.flotilla.hub.fleet.WorkerView.State;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -9,9 +7,11 @@ import java.util.Optional;
 /** What people order by hand. Guarded by the fleet's lock. */
 final class Commands {
   private final Roster roster;
+  private final RollingRestarts restarts;
 
-  Commands(Roster roster) {
+  Commands(Roster roster, RollingRestarts restarts) {
     this.roster = roster;
+    this.restarts = restarts;
   }
 
   CommandResult drain(String name, String by) {
@@ -24,8 +24,8 @@ final class Commands {
         roster.changed = true;
       }
       return done(
-          "Node %s takes nothing new; %s finish what runs.",
-          name, node.workers.values().size(), names(node));
+          "Node %s takes nothing new; %s what runs.".formatted(name, finish(names(node))),
+          names(node));
     }
     Optional<FleetWorker> worker = roster.worker(name);
     if (worker.isEmpty()) {
@@ -53,7 +53,7 @@ final class Commands {
       node.drainedBy = "";
       events().nodeResumed(node, by);
       roster.changed = true;
-      return done("Node %s takes requests again, with %s.", name, node.workers.size(), names(node));
+      return resumed(node);
     }
     Optional<FleetWorker> worker = roster.worker(name);
     if (worker.isEmpty()) {
@@ -72,6 +72,13 @@ final class Commands {
     worker.get().drainedBy = "";
     events().resumed(worker.get(), by);
     roster.changed = true;
+    String home = worker.get().node.name;
+    if (!worker.get().node.drainedBy.isEmpty()) {
+      return new CommandResult.Done(
+          "%s is no longer drained by its own name, but node %s is: 'flotilla resume %s' lets it take requests again."
+              .formatted(name, home, home),
+          List.of(name));
+    }
     return new CommandResult.Done(name + " takes requests again.", List.of(name));
   }
 
@@ -89,20 +96,68 @@ final class Commands {
       return new CommandResult.Refused(
           "Node " + home.name + " is not connected: nothing can be started there now.");
     }
-    List<FleetWorker> workers =
-        node == null ? List.of(worker.orElseThrow()) : List.copyOf(node.workers.values());
-    List<String> restarted = new ArrayList<>();
-    for (FleetWorker each : workers) {
-      if (!each.isLeaving()) {
-        order(each, by, now);
-        restarted.add(each.id());
-      }
+    if (node == null) {
+      restarts.begin(worker.orElseThrow(), by, now);
+      return restarted(List.of(worker.orElseThrow()));
     }
-    return new CommandResult.Done(
-        restarted.isEmpty()
-            ? "Node " + name + " has no worker."
-            : String.join(", ", restarted) + " finishes what runs and is started again.",
-        restarted);
+    List<FleetWorker> staying =
+        node.workers.values().stream().filter(each -> !each.isLeaving()).toList();
+    restarts.order(node, by);
+    restarts.advance(now);
+    return staying.isEmpty()
+        ? new CommandResult.Done("Node " + name + " has no worker.", List.of())
+        : restarted(staying);
+  }
+
+  /** What will happen, and what a restart does not change. */
+  private static CommandResult restarted(List<FleetWorker> workers) {
+    List<String> names = workers.stream().map(FleetWorker::id).toList();
+    return done(
+        String.join(", ", names)
+            + (names.size() == 1
+                ? " finishes what runs and is started again."
+                : " finish what runs and are started again, one after the other.")
+            + stayDrained(workers),
+        names);
+  }
+
+  /** How those that stay drained take requests again; empty where none does. */
+  private static String stayDrained(List<FleetWorker> workers) {
+    List<String> own =
+        workers.stream()
+            .filter(worker -> !worker.drainedBy.isEmpty())
+            .map(FleetWorker::id)
+            .toList();
+    StringBuilder said = new StringBuilder();
+    if (!own.isEmpty()) {
+      said.append(' ')
+          .append(String.join(", ", own))
+          .append(own.size() == 1 ? " stays drained: " : " stay drained: ")
+          .append(
+              String.join(", ", own.stream().map(id -> "'flotilla resume " + id + "'").toList()))
+          .append(
+              own.size() == 1 ? " lets it take requests again." : " let them take requests again.");
+    }
+    workers.stream()
+        .map(worker -> worker.node)
+        .filter(node -> !node.drainedBy.isEmpty())
+        .findFirst()
+        .ifPresent(node ->
+            said.append(
+                " Node %s stays drained: 'flotilla resume %s' lets it take requests again."
+                    .formatted(node.name, node.name)));
+    return said.toString();
+  }
+
+  private static CommandResult resumed(FleetNode node) {
+    List<FleetWorker> staying =
+        node.workers.values().stream().filter(each -> !each.isLeaving()).toList();
+    List<String> again =
+        staying.stream().filter(each -> each.drainedBy.isEmpty()).map(FleetWorker::id).toList();
+    return done(
+        "Node %s takes requests again, with %s.%s"
+            .formatted(node.name, FleetEvents.count(again.size(), "worker"), stayDrained(staying)),
+        again);
   }
 
   CommandResult forget(String name, String by) {
@@ -121,20 +176,6 @@ final class Commands {
         "Node " + name + " is forgotten: another agent may take its name.", workers);
   }
 
-  private void order(FleetWorker worker, String by, long now) {
-    worker.exit = Exit.RESTARTS;
-    worker.exitWhy = "restarted by " + by;
-    if (worker.state == State.SERVING
-        || worker.state == State.DRAINING
-        || worker.state == State.SUSPECT) {
-      worker.drainTold = false;
-      worker.drainSince = now;
-      roster.changed = true;
-    } else {
-      roster.relaunch(worker, now);
-    }
-  }
-
   private CommandResult unknown(String name) {
     List<String> names = new ArrayList<>(roster.nodes.keySet());
     roster.workers().forEach(worker -> names.add(worker.id()));
@@ -146,9 +187,13 @@ final class Commands {
         worker.id() + " is about to be stopped: " + worker.exitWhy + ".");
   }
 
-  private static CommandResult done(String sentence, String name, int workers, List<String> names) {
-    return new CommandResult.Done(
-        sentence.formatted(name, FleetEvents.count(workers, "worker")), names);
+  private static CommandResult done(String sentence, List<String> names) {
+    return new CommandResult.Done(sentence, names);
+  }
+
+  private static String finish(List<String> workers) {
+    return FleetEvents.count(workers.size(), "worker")
+        + (workers.size() == 1 ? " finishes" : " finish");
   }
 
   private static List<String> names(FleetNode node) {

@@ -67,6 +67,7 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
   private final SnapshotBuilder snapshots;
   private final Sessions sessions;
   private final Watch watch;
+  private final RollingRestarts restarts;
   private final Commands commands;
   private volatile FleetSnapshot snapshot = FleetSnapshot.EMPTY;
 
@@ -101,7 +102,8 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
     this.snapshots = new SnapshotBuilder(lanes, backendDialers, environment, events);
     this.sessions = new Sessions(roster, limits, clock, nanoTime);
     this.watch = new Watch(roster, lanes, limits, inFlight);
-    this.commands = new Commands(roster);
+    this.restarts = new RollingRestarts(roster);
+    this.commands = new Commands(roster, restarts);
     this.watcher = Thread.ofVirtual().name("fleet-watcher").unstarted(this::watchUntilClosed);
     long now = nanoTime.getAsLong();
     for (FleetMemory.RememberedNode remembered : memory.nodes()) {
@@ -138,6 +140,8 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
       long now = nanoTime.getAsLong();
       watch.contacts(now);
       watch.finishDrains(now);
+      restarts.advance(now);
+      watch.dropAbsent(now);
       return true;
     });
   }
@@ -247,7 +251,10 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
     return change(() -> commands.resume(name, by));
   }
 
-  /** Drains a worker, or every worker of a node, and starts its engine anew. */
+  /**
+   * Drains a worker and starts its engine anew; of a node one worker after the other, each when the
+   * one before serves again or has failed to.
+   */
   public CommandResult restart(String name, String by) {
     return change(() -> commands.restart(name, by, nanoTime.getAsLong()));
   }

@@ -10,6 +10,8 @@ import java.time.Duration;
  * @param drain how long a draining worker may take to finish what runs
  * @param away how long a node that is gone keeps its workers placed, before others are placed
  *     elsewhere
+ * @param shown how long workers of a node that is away stay in the listing, once it is gone and
+ *     they count for nothing; at once where its agent ended and others serve in their place
  * @param refusedPause how long a node is left alone with a model that it refused
  * @param nodesMax nodes that a hub knows; one more is refused
  * @param eventsPerMinute events that one agent may put into the log in a minute; more are counted
@@ -19,6 +21,7 @@ public record FleetLimits(
     Duration heartbeat,
     Duration drain,
     Duration away,
+    Duration shown,
     Duration refusedPause,
     int nodesMax,
     int eventsPerMinute,
@@ -29,6 +32,7 @@ public record FleetLimits(
           Duration.ofSeconds(2),
           Duration.ofSeconds(120),
           Duration.ofSeconds(60),
+          Duration.ofMinutes(10),
           Duration.ofMinutes(10),
           256,
           60,

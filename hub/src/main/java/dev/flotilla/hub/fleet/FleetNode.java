@@ -7,6 +7,8 @@ import dev.flotilla.wire.ControlMessage;
 import dev.flotilla.wire.NodeFacts;
 import dev.flotilla.wire.WorkerReport;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -69,6 +71,15 @@ final class FleetNode {
 
   /** What went through its work lanes since its agent started. */
   List<ControlMessage.LaneCount> laneCounts = List.of();
+
+  /** Workers that are still to be restarted, in turn; who ordered it; whose turn it is. */
+  final Deque<String> restarts = new ArrayDeque<>();
+
+  String restartsBy = "";
+  String restarting = "";
+
+  /** How soon its workers are placed elsewhere, in steps; 0 while it is there, or gone. */
+  int replacedInSeconds;
 
   ControlMessage.@Nullable Desired told;
   FleetMemory.@Nullable RememberedNode saved;

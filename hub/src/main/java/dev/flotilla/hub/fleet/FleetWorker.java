@@ -126,6 +126,18 @@ final class FleetWorker {
     return report != null && report.phase() == Phase.READY && !awaitsLaunch();
   }
 
+  /** Whether it will take requests without anybody's doing: it starts, or is waited for. */
+  boolean isComing() {
+    if (node.gone || isLeaving() || !commandedBy().isEmpty()) {
+      return false;
+    }
+    return state == State.STARTING
+        || state == State.SUSPECT
+        || state == State.LOST
+        || exit == Exit.RESTARTS
+        || node.contact == FleetNode.Contact.ENDED;
+  }
+
   State derive() {
     return switch (node.contact) {
       case LOST, AWAITED -> State.LOST;
@@ -137,7 +149,7 @@ final class FleetWorker {
         if (report != null && report.phase() == Phase.REFUSED) {
           yield State.REFUSED;
         }
-        if (report != null && report.phase() == Phase.STOPPED) {
+        if (report != null && report.phase() == Phase.STOPPED && !awaitsLaunch()) {
           yield State.STOPPED;
         }
         if (!isReady()) {

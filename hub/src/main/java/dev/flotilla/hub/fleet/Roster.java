@@ -307,10 +307,8 @@ final class Roster {
                     || worker.report.phase() == Phase.STOPPED)
             .toList();
     for (FleetWorker worker : ended) {
-      node.workers.remove(worker.id());
-      lanes.pool(node.name).stopped(worker.id());
+      drop(worker);
       events.stopped(worker);
-      changed = true;
     }
     if (!ended.isEmpty()) {
       // Memory became free: what was refused for want of it need not wait for its long pause.
@@ -318,6 +316,13 @@ final class Roster {
           .filter(worker -> worker.state == State.REFUSED && !worker.dismissed)
           .forEach(worker -> node.tell(new ControlMessage.RestartWorker(worker.id())));
     }
+  }
+
+  /** Takes a worker off the list. */
+  void drop(FleetWorker worker) {
+    worker.node.workers.remove(worker.id());
+    lanes.pool(worker.node.name).stopped(worker.id());
+    changed = true;
   }
 
   /**

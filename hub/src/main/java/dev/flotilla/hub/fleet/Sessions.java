@@ -116,6 +116,7 @@ final class Sessions {
     node.contact = Contact.HEARD;
     node.contactReason = "";
     node.gone = false;
+    node.replacedInSeconds = 0;
     node.generation = hello.generation();
     node.agentVersion = hello.version();
     node.facts = hello.facts();

@@ -198,15 +198,7 @@ final class SnapshotBuilder {
   }
 
   private static int coming(List<FleetWorker> workers) {
-    return (int)
-        workers.stream()
-            .filter(worker -> !worker.node.gone && !worker.isLeaving())
-            .filter(worker ->
-                worker.state == State.STARTING
-                    || worker.state == State.SUSPECT
-                    || worker.state == State.LOST
-                    || worker.node.contact == FleetNode.Contact.ENDED)
-            .count();
+    return (int) workers.stream().filter(FleetWorker::isComing).count();
   }
 
   /** Why nobody serves a name, in one sentence without its end. */
@@ -243,9 +235,13 @@ final class SnapshotBuilder {
   }
 
   private static String detail(FleetWorker worker, Progress progress) {
-    return worker.state == State.STARTING
-        ? progress.of(worker).orElse(worker.reason)
-        : worker.reason;
+    if (worker.state == State.STARTING) {
+      return progress.of(worker).orElse(worker.reason);
+    }
+    int seconds = worker.isLeaving() ? 0 : worker.node.replacedInSeconds;
+    return seconds == 0
+        ? worker.reason
+        : worker.reason + "; replaced in " + seconds + " s where another node can take it";
   }
 
   private static String word(State state, boolean one) {

@@ -6,10 +6,13 @@ import dev.flotilla.hub.fleet.WorkerView.State;
 import dev.flotilla.hub.lanes.AgentLink;
 import dev.flotilla.hub.lanes.WorkLanes;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.ToIntFunction;
 
 /** What happens to the fleet because time passes: silence, graces, drains. Guarded by its lock. */
 final class Watch {
+  private static final Duration STEP = Duration.ofSeconds(10);
+
   private final Roster roster;
   private final WorkLanes lanes;
   private final FleetEvents events;
@@ -42,10 +45,49 @@ final class Watch {
       }
       if (!node.isConnected() && !node.gone && now - node.awaySince >= limits.away().toNanos()) {
         node.gone = true;
+        node.replacedInSeconds = 0;
         roster.changed = true;
         events.nodeGone(node, limits.away());
       }
+      countDown(node, now);
     }
+  }
+
+  /** Told in steps: a snapshot of the fleet is not made anew for each second. */
+  private void countDown(FleetNode node, long now) {
+    int seconds = 0;
+    if (!node.isConnected() && !node.gone) {
+      long left = limits.away().toNanos() - (now - node.awaySince);
+      seconds = (int) Math.ceilDiv(left, STEP.toNanos()) * (int) STEP.toSeconds();
+    }
+    if (seconds != node.replacedInSeconds) {
+      node.replacedInSeconds = seconds;
+      roster.changed |= !node.workers.isEmpty();
+    }
+  }
+
+  /**
+   * Takes workers out of the listing that count for nothing: their node is gone. Where its agent
+   * took leave they can't be running, and go as soon as others serve what they served; else they
+   * stay to be seen for a while. A node that comes back with some of them has them taken in anew.
+   */
+  void dropAbsent(long now) {
+    for (FleetNode node : roster.nodes.values()) {
+      if (node.gone && !node.workers.isEmpty()) {
+        boolean over = now - node.awaySince >= limits.away().plus(limits.shown()).toNanos();
+        for (FleetWorker worker : List.copyOf(node.workers.values())) {
+          if (over || (node.contact == Contact.ENDED && isReplaced(worker))) {
+            roster.drop(worker);
+          }
+        }
+      }
+    }
+  }
+
+  private boolean isReplaced(FleetWorker worker) {
+    return roster.workers().stream()
+        .filter(other -> other.spec.model().equals(worker.spec.model()))
+        .anyMatch(other -> !other.node.gone && other.state == State.SERVING);
   }
 
   private void lose(FleetNode node, String why, long now) {

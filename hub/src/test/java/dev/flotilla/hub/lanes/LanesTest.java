@@ -405,6 +405,7 @@ class LanesTest {
             Duration.ofSeconds(120),
             Duration.ofSeconds(60),
             Duration.ofMinutes(10),
+            Duration.ofMinutes(10),
             256,
             60,
             64);
