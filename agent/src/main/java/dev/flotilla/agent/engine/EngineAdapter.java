@@ -59,7 +59,9 @@ public interface EngineAdapter {
 
   /**
    * Asks the process on {@code port} whether it is this launch, ready, and as promised. Never
-   * throws: what can't be reached or does not fit is a {@link Readiness} that says so.
+   * throws: what can't be reached or does not fit is a {@link Readiness} that says so. A ready
+   * engine is asked again and again whether it still answers, so this must not wait for what it
+   * computes; an interrupt of the calling (virtual) thread ends the question.
    */
   Readiness probe(WorkerSpec spec, int port, Launch launch);
 

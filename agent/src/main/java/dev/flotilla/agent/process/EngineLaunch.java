@@ -191,16 +191,30 @@ final class EngineLaunch {
         "Ready after %s: %,d tokens a request, %d slots, port %d."
             .formatted(
                 WorkerLife.seconds(took), ready.contextTokens(), ready.slots(), running.port()));
-    while (!process.waitFor(limits.lookEvery().toMillis(), TimeUnit.MILLISECONDS)) {
-      long resident = ProcessFacts.residentBytes(process.pid());
-      life.update(last -> Reports.resident(last, resident));
+    Optional<String> unresponsive;
+    try (Pulse pulse =
+        Pulse.of(
+            spec.id(),
+            process.toHandle(),
+            () -> adapter.probe(spec, running.port(), running.launch()),
+            limits,
+            surroundings.clock())) {
+      while (!process.waitFor(limits.lookEvery().toMillis(), TimeUnit.MILLISECONDS)) {
+        long resident = ProcessFacts.residentBytes(process.pid());
+        life.update(last -> Reports.resident(last, resident));
+      }
+      unresponsive = pulse.verdict();
     }
     Duration ran = Duration.ofNanos(System.nanoTime() - readyNanos);
+    boolean ranWell = ran.compareTo(limits.ranWell()) >= 0;
+    if (unresponsive.isPresent()) {
+      return new Outcome.Died("worker-unresponsive", unresponsive.get(), ranWell);
+    }
     return new Outcome.Died(
         "worker-died",
         "Its process %d ended after %s. %s"
             .formatted(process.pid(), WorkerLife.seconds(ran), explain(running)),
-        ran.compareTo(limits.ranWell()) >= 0);
+        ranWell);
   }
 
   private String explain(Running running) throws InterruptedException {

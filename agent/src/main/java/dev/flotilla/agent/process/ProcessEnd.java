@@ -32,6 +32,16 @@ final class ProcessEnd {
     }
   }
 
+  /**
+   * Kills a process that would not hear a request to end, and all that it started; returns soon.
+   */
+  static void kill(ProcessHandle process) {
+    List<ProcessHandle> tree = new ArrayList<>(process.descendants().toList());
+    killGroup(process.pid());
+    tree.forEach(ProcessHandle::destroyForcibly);
+    process.destroyForcibly();
+  }
+
   private static boolean awaitExit(List<ProcessHandle> processes, Duration limit) {
     CompletableFuture<?> all =
         CompletableFuture.allOf(

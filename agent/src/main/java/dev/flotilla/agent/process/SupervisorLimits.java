@@ -11,6 +11,11 @@ import java.time.Duration;
  *     disk)
  * @param probeEvery pause between two questions whether it is ready (default 100 ms)
  * @param lookEvery pause between two looks at a running engine's memory (default 5 s)
+ * @param aliveEvery time from one question whether a ready engine still answers to the next
+ *     (default 5 s)
+ * @param aliveWithin time that it has to answer one (default 5 s)
+ * @param aliveMisses questions in a row without a right answer, after which it is killed and
+ *     started again (default 3)
  * @param stopWithin time that an engine has to end by itself before it is killed (default 4 s)
  * @param firstPause before the first restart; doubles with each (default 1 s)
  * @param longestPause between restarts (default 60 s)
@@ -27,6 +32,9 @@ public record SupervisorLimits(
     long readyBytesPerSecond,
     Duration probeEvery,
     Duration lookEvery,
+    Duration aliveEvery,
+    Duration aliveWithin,
+    int aliveMisses,
     Duration stopWithin,
     Duration firstPause,
     Duration longestPause,
@@ -42,6 +50,9 @@ public record SupervisorLimits(
           20L << 20,
           Duration.ofMillis(100),
           Duration.ofSeconds(5),
+          Duration.ofSeconds(5),
+          Duration.ofSeconds(5),
+          3,
           Duration.ofSeconds(4),
           Duration.ofSeconds(1),
           Duration.ofSeconds(60),

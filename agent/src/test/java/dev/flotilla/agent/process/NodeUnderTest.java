@@ -31,6 +31,28 @@ final class NodeUnderTest implements SupervisorListener, AutoCloseable {
           1 << 20,
           Duration.ofMillis(10),
           Duration.ofMillis(50),
+          Duration.ofMillis(100),
+          Duration.ofSeconds(2),
+          3,
+          Duration.ofMillis(700),
+          Duration.ofMillis(50),
+          Duration.ofMillis(400),
+          Duration.ofHours(1),
+          Duration.ofMillis(200),
+          3,
+          4,
+          1 << 20);
+
+  /** As quick, for engines that do not answer. */
+  static final SupervisorLimits HASTY =
+      new SupervisorLimits(
+          Duration.ofSeconds(10),
+          1 << 20,
+          Duration.ofMillis(10),
+          Duration.ofMillis(50),
+          Duration.ofMillis(100),
+          Duration.ofMillis(200),
+          3,
           Duration.ofMillis(700),
           Duration.ofMillis(50),
           Duration.ofMillis(400),

@@ -7,9 +7,11 @@ import dev.flotilla.wire.NodeFacts.EngineFacts;
 import dev.flotilla.wire.WorkerSpec;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * An engine of real processes that behave as the recipe's argument {@code do} says; ready when a
@@ -26,6 +28,9 @@ final class ShellEngine implements EngineAdapter {
   volatile MemoryNeed need = new MemoryNeed(100, 20, 3);
   volatile Optional<String> missing = Optional.empty();
   volatile Optional<String> wrong = Optional.empty();
+
+  /** The worker, as in {@code node/m-1}, whose process accepts questions and never answers. */
+  volatile String hangs = "";
 
   @Override
   public String engine() {
@@ -85,6 +90,9 @@ final class ShellEngine implements EngineAdapter {
   public Readiness probe(WorkerSpec spec, int port, Launch launch) {
     if (wrong.isPresent()) {
       return new Readiness.Wrong(wrong.get());
+    }
+    if (spec.id().equals(hangs)) {
+      LockSupport.parkNanos(Duration.ofHours(1).toNanos()); // an interrupt ends it
     }
     return Files.exists(launch.runDirectory().resolve("ready"))
         ? new Readiness.Ready("shell 1", spec.contextTokens(), spec.slots())

@@ -100,6 +100,72 @@ class SupervisorTest {
   }
 
   @Test
+  void aFrozenEngineIsKilledAndStartedAgainWhileItsNeighbourGoesOn() throws Exception {
+    node.close();
+    node = new NodeUnderTest(home, NodeUnderTest.HASTY);
+    node.supervisor.desired(
+        List.of(node.worker(ID, ShellEngine.READY), node.worker("node/n-1", ShellEngine.READY)));
+    WorkerReport first = node.await(ID, Phase.READY);
+    WorkerReport neighbour = node.await("node/n-1", Phase.READY);
+    new ProcessBuilder("kill", "-STOP", String.valueOf(first.pid())).start().waitFor();
+    node.engine.hangs = ID;
+
+    node.await("verdict", () -> assertThat(node.events("worker-unresponsive")).hasSize(1));
+    node.engine.hangs = "";
+    node.await("second launch", () -> assertThat(node.report(ID).launches()).isEqualTo(2));
+    WorkerReport second = node.await(ID, Phase.READY);
+
+    assertThat(lives(first.pid())).isFalse();
+    assertThat(second.generation()).isGreaterThan(first.generation());
+    assertThat(node.events("worker-unresponsive").getFirst().message())
+        .contains("Its process " + first.pid() + " exists and did not answer 3 times in a row")
+        .contains("asked every 0.1 s with 0.2 s to answer (last: no answer within 0.2 s)")
+        .contains("It is started again in");
+    assertThat(node.heard)
+        .filteredOn(report -> report.phase() == Phase.WAITING)
+        .singleElement()
+        .satisfies(report -> assertThat(report.reason()).contains("did not answer 3 times"));
+    assertThat(node.report("node/n-1").pid()).isEqualTo(neighbour.pid());
+    assertThat(node.report("node/n-1").launches()).isEqualTo(1);
+    assertThat(node.events("worker-died")).isEmpty();
+  }
+
+  @Test
+  void anEngineThatTurnsIntoAnotherIsEndedToo() {
+    node.supervisor.desired(List.of(node.worker(ID, ShellEngine.READY)));
+    node.await(ID, Phase.READY);
+    node.engine.wrong = Optional.of("Something else answers on port 1: it has another key.");
+    node.await(
+        "verdict",
+        () ->
+            assertThat(node.events("worker-unresponsive"))
+                .isNotEmpty()
+                .first()
+                .satisfies(event ->
+                    assertThat(event.message())
+                        .contains("(last: Something else answers on port 1: it has another key)")));
+    node.engine.wrong = Optional.empty();
+    node.await(ID, Phase.READY);
+  }
+
+  @Test
+  void onlyMissesInARowCountAndNoneWhileTheAgentItselfWasHeldUp() {
+    SupervisorLimits limits = SupervisorLimits.DEFAULTS;
+    Duration usual = limits.aliveEvery().plus(limits.aliveWithin());
+    Misses misses = new Misses(limits);
+
+    assertThat(misses.missed(usual)).isFalse();
+    assertThat(misses.missed(usual)).isFalse();
+    misses.answered();
+    assertThat(misses.missed(usual)).isFalse();
+    assertThat(misses.missed(usual)).isFalse();
+    assertThat(misses.missed(Duration.ofHours(8))).as("the machine slept").isFalse();
+    assertThat(misses.missed(usual)).isFalse();
+    assertThat(misses.missed(usual)).isFalse();
+    assertThat(misses.missed(usual)).as("the third in a row").isTrue();
+  }
+
+  @Test
   void aWorkerThatNeverWorksIsTriedAgainWithGrowingPausesAndSaysWhatItSaid() {
     node.supervisor.desired(List.of(node.worker(ID, ShellEngine.DIES_AT_ONCE)));
     node.await(
@@ -133,6 +199,9 @@ class SupervisorTest {
                 1 << 20,
                 Duration.ofMillis(10),
                 Duration.ofMillis(50),
+                Duration.ofMillis(100),
+                Duration.ofSeconds(2),
+                3,
                 Duration.ofMillis(500),
                 Duration.ofHours(1),
                 Duration.ofHours(1),
