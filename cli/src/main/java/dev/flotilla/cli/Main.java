@@ -10,6 +10,7 @@ import dev.flotilla.cli.command.LifeCommand;
 import dev.flotilla.cli.command.Tokens;
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.Shell;
+import dev.flotilla.cli.output.WrongUsage;
 import dev.flotilla.cli.serve.AgentCommand;
 import dev.flotilla.cli.serve.Engines;
 import dev.flotilla.cli.serve.HubCommand;
@@ -97,7 +98,8 @@ public final class Main {
         shell.columns() > 0 ? Math.max(60, Math.min(HELP_COLUMNS, shell.columns())) : HELP_COLUMNS);
     root.setColorScheme(CommandLine.Help.defaultColorScheme(shell.colours() ? Ansi.ON : Ansi.OFF));
     root.setParameterExceptionHandler((problem, args) -> wrongUsage(shell, problem));
-    root.setExecutionExceptionHandler((problem, command, result) -> failed(shell, problem));
+    root.setExecutionExceptionHandler(
+        (problem, command, result) -> failed(shell, problem, command));
     return root;
   }
 
@@ -141,8 +143,11 @@ public final class Main {
     return CommandLine.ExitCode.USAGE;
   }
 
-  private static int failed(Shell shell, Exception problem) {
+  private static int failed(Shell shell, Exception problem, CommandLine command) {
     shell.out().flush();
+    if (problem instanceof WrongUsage wrong) {
+      return wrongUsage(shell, new ParameterException(command, String.valueOf(wrong.getMessage())));
+    }
     if (problem instanceof Failure failure) {
       shell.err().println("flotilla: " + failure.getMessage());
     } else {

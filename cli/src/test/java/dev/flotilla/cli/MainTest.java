@@ -8,11 +8,13 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
@@ -80,6 +82,72 @@ final class MainTest {
     assertThat(shell.err().lines().count()).isLessThanOrEqualTo(2);
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      quoteCharacter = '"',
+      value = {
+        "up --listen foo, --listen",
+        "up --listen '', --listen",
+        "up --listen 127.0.0.1:99999, --listen",
+        "up --workers 0, --workers",
+        "up --workers 65, --workers",
+        "up --slots -1, --slots",
+        "up --context 0, --context",
+        "up --model hf:a, --model",
+        "up --model '', --model",
+        "up --model /tmp, --model",
+        "up --model ftp://x/m.gguf, --model",
+        "up --name a..b/, --name",
+        "up --home '', --home",
+        "up --ca /nope, --ca",
+        "hub --tls-cert /nope --tls-key /nope, --tls-cert",
+        "agent --hub ftp://x, --hub",
+        "agent --hub http://x --name 'a b', --name",
+        "agent --hub http://x --ca /nope, --ca",
+        "get workers --hub ftp://x, --hub",
+        "get workers --ca /nope, --ca",
+        "get workers --ca /tmp, --ca",
+        "get workers --key '', --key",
+        "get workers --key 'a b', --key",
+        "get events --limit -1, --limit",
+        "get events --limit 1001, --limit",
+        "get events --after -1, --after",
+        "tokens create --uses 0, --uses",
+        "tokens create --hours 0, --hours",
+        "keys create 'a b', NAME",
+        "keys create me --home '', --home",
+        "describe event x, an event is named by its number",
+        "chat hi --max-tokens 0, --max-tokens",
+        "chat hi --max-tokens -5, --max-tokens",
+        "chat hi --url ftp://x, --url",
+      })
+  void aValueThatCannotBeMeantNamesItsOption(String line, String option, @TempDir Path folder) {
+    TestShell here = shell.with("FLOTILLA_HOME", folder.toString());
+    String[] words =
+        Arrays.stream(line.split(" (?=(?:[^']*'[^']*')*[^']*$)"))
+            .map(word -> word.replace("'", ""))
+            .toArray(String[]::new);
+
+    assertThat(here.run(words)).as(here.err()).isEqualTo(2);
+
+    assertThat(here.err().lines().findFirst().orElseThrow())
+        .startsWith("flotilla: ")
+        .contains(option)
+        .doesNotContain("dev.flotilla", "Exception", " line ");
+    assertThat(here.err().lines()).hasSize(2);
+    assertThat(folder).isEmptyDirectory();
+  }
+
+  @Test
+  void aFileOfAuthoritiesWithoutACertificateIsSaid(@TempDir Path folder) throws IOException {
+    Path text = Files.writeString(folder.resolve("text.pem"), "no certificate at all");
+
+    assertThat(shell.run("get", "workers", "--ca", text.toString())).isEqualTo(2);
+
+    assertThat(shell.err())
+        .startsWith("flotilla: --ca: " + text + " holds no certificate in PEM form\n");
+  }
+
   @Test
   void aHubThatIsNotThereIsOneLine() throws IOException {
     int port = freePort();
@@ -104,9 +172,18 @@ final class MainTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"ftp://x", "http://", "http://a b", "://"})
+  @ValueSource(
+      strings = {
+        "ftp://x",
+        "http://",
+        "http://a b",
+        "://",
+        "http://a:99999",
+        "http://a?b",
+        "http://u:p@a"
+      })
   void anAddressThatIsNoneIsSaid(String address) {
-    assertThat(shell.ask(address, "get", "workers")).isEqualTo(1);
+    assertThat(shell.ask(address, "get", "workers")).isEqualTo(2);
 
     assertThat(shell.err()).startsWith("flotilla: --hub is no address: '" + address + "'");
   }
@@ -123,8 +200,8 @@ final class MainTest {
     int code =
         shell.run("up", "--home", home.toString(), "--listen", "0", "--model", "/nowhere/m.gguf");
 
-    assertThat(code).isEqualTo(1);
-    assertThat(shell.err()).contains("flotilla: no model file /nowhere/m.gguf");
+    assertThat(code).isEqualTo(2);
+    assertThat(shell.err()).startsWith("flotilla: --model: there is no file /nowhere/m.gguf\n");
   }
 
   @Test
@@ -170,7 +247,7 @@ final class MainTest {
 
   @Test
   void aCertificateWithoutItsKeyIsRefused(@TempDir Path home) {
-    assertThat(shell.run("hub", "--home", home.toString(), "--tls-cert", "x.pem")).isEqualTo(1);
+    assertThat(shell.run("hub", "--home", home.toString(), "--tls-cert", "x.pem")).isEqualTo(2);
 
     assertThat(shell.err()).contains("--tls-cert and --tls-key are given together");
   }

@@ -1,7 +1,9 @@
 package dev.flotilla.cli.client;
 
-import dev.flotilla.cli.output.Failure;
+import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Shell;
+import dev.flotilla.cli.output.Text;
+import dev.flotilla.cli.output.WrongUsage;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -45,17 +47,24 @@ public final class HubOptions {
 
   /** The key of the option, else of the environment. */
   public Optional<String> key(Shell shell) {
-    return key != null ? Optional.of(key) : shell.variable("FLOTILLA_KEY");
+    Optional<String> said = key != null ? Optional.of(key) : shell.variable("FLOTILLA_KEY");
+    Optional<String> bare = said.map(String::strip);
+    if (bare.isPresent()
+        && (bare.get().isEmpty() || !bare.get().chars().allMatch(c -> c > ' ' && c < 0x7f))) {
+      throw new WrongUsage(
+          (key != null ? "--key" : "FLOTILLA_KEY") + ": that is no key; one looks like fl-…");
+    }
+    return bare;
   }
 
   /** A client of that hub. */
   public HubClient client(Shell shell) {
-    return new HubClient(address(shell), key(shell), Optional.ofNullable(ca));
+    return new HubClient(address(shell), key(shell), ca());
   }
 
   /** The authority's file, where one is named. */
   public Optional<Path> ca() {
-    return Optional.ofNullable(ca);
+    return Optional.ofNullable(ca).map(file -> NamedFile.readable("--ca", file));
   }
 
   /**
@@ -71,13 +80,22 @@ public final class HubOptions {
     try {
       URI uri = URI.create(trimmed);
       String scheme = uri.getScheme().toLowerCase(Locale.ROOT);
-      if (uri.getHost() != null && (scheme.equals("http") || scheme.equals("https"))) {
+      boolean web = scheme.equals("http") || scheme.equals("https");
+      boolean port = uri.getPort() == -1 || (uri.getPort() > 0 && uri.getPort() <= 65_535);
+      boolean bare =
+          uri.getRawQuery() == null && uri.getRawFragment() == null && uri.getRawUserInfo() == null;
+      if (web && port && bare && uri.getHost() != null) {
         return uri;
       }
     } catch (IllegalArgumentException e) {
       // Said below, as for every other text that is no address.
     }
-    throw new Failure(
-        from + " is no address: '" + text + "'; one looks like " + DEFAULT_HUB + " or https://…");
+    throw new WrongUsage(
+        from
+            + " is no address: '"
+            + Text.printable(text)
+            + "'; one looks like "
+            + DEFAULT_HUB
+            + " or https://…");
   }
 }

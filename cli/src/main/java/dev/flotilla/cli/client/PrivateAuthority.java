@@ -1,6 +1,6 @@
 package dev.flotilla.cli.client;
 
-import dev.flotilla.cli.output.Failure;
+import dev.flotilla.cli.output.WrongUsage;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
+import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.util.Collection;
 import javax.net.ssl.SSLContext;
@@ -23,7 +24,7 @@ public final class PrivateAuthority {
       Collection<? extends Certificate> certificates =
           CertificateFactory.getInstance("X.509").generateCertificates(in);
       if (certificates.isEmpty()) {
-        throw new Failure("--ca " + pemFile + ": no certificate in it");
+        throw new WrongUsage("--ca: there is no certificate in " + pemFile);
       }
       KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
       store.load(null, null);
@@ -37,8 +38,10 @@ public final class PrivateAuthority {
       SSLContext context = SSLContext.getInstance("TLS");
       context.init(null, trust.getTrustManagers(), null);
       return context;
+    } catch (CertificateException e) {
+      throw new WrongUsage("--ca: " + pemFile + " holds no certificate in PEM form", e);
     } catch (IOException | GeneralSecurityException e) {
-      throw new Failure("--ca " + pemFile + " can't be used: " + e.getMessage(), e);
+      throw new WrongUsage("--ca: " + pemFile + " can't be read: " + e.getMessage(), e);
     }
   }
 }

@@ -5,6 +5,7 @@ import dev.flotilla.cli.client.HubOptions;
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Style;
+import dev.flotilla.cli.output.WholeNumber;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -67,8 +68,9 @@ public final class Chat implements Callable<Integer> {
   @Option(
       names = "--max-tokens",
       paramLabel = "N",
+      converter = MaxTokens.class,
       description = "Ends the answer after so many tokens.")
-  private int maxTokens;
+  private @Nullable Integer maxTokens;
 
   public Chat(Shell shell) {
     this.shell = shell;
@@ -84,8 +86,15 @@ public final class Chat implements Callable<Integer> {
     Answer answer = new Answer(begun);
     try (BufferedReader lines =
         new BufferedReader(new InputStreamReader(response.body(), StandardCharsets.UTF_8))) {
-      String line;
-      while (!answer.done && (line = lines.readLine()) != null) {
+      while (!answer.done) {
+        boolean buffered = lines.ready();
+        String line = lines.readLine();
+        if (line == null) {
+          break;
+        }
+        if (!buffered) {
+          answer.arrived = System.nanoTime();
+        }
         if (line.length() > EVENT_CHARACTERS_MAX) {
           throw new Failure("the server sent an event of " + line.length() + " characters");
         }
@@ -129,7 +138,7 @@ public final class Chat implements Callable<Integer> {
       messages.addObject().put("role", "system").put("content", system);
     }
     messages.addObject().put("role", "user").put("content", text);
-    if (maxTokens > 0) {
+    if (maxTokens != null) {
       body.put("max_tokens", maxTokens);
     }
     return body;
@@ -182,23 +191,40 @@ public final class Chat implements Callable<Integer> {
     }
   }
 
+  /** At least one token. */
+  static final class MaxTokens extends WholeNumber {
+    MaxTokens() {
+      super(1, Integer.MAX_VALUE);
+    }
+  }
+
   /** What is counted of one answer. */
   private static final class Answer {
+    /** A reply that came at once says nothing of how fast it was written. */
+    private static final long SPEED_NANOS_MIN = 20_000_000;
+
     private final long begun;
     private long first;
     private long last;
+    private long arrived;
+    private int piecesAtFirst;
     private int promptTokens = -1;
     private int answerTokens = -1;
     private boolean done;
 
     private Answer(long begun) {
       this.begun = begun;
+      this.arrived = begun;
     }
 
+    /** A piece of text was read: what lay in the same read came when that read did. */
     private void heard() {
-      last = System.nanoTime();
+      last = arrived;
       if (first == 0) {
         first = last;
+      }
+      if (last == first) {
+        piecesAtFirst++;
       }
     }
 
@@ -215,9 +241,9 @@ public final class Chat implements Callable<Integer> {
       }
       if (first != 0) {
         line.append(String.format(Locale.ROOT, ", first after %.2f s", (first - begun) / 1e9));
-        double seconds = (last - first) / 1e9;
-        if (answerTokens > 1 && seconds > 0) {
-          line.append(String.format(Locale.ROOT, ", %.1f tok/s", (answerTokens - 1) / seconds));
+        int after = answerTokens - piecesAtFirst;
+        if (after > 0 && last - first >= SPEED_NANOS_MIN) {
+          line.append(String.format(Locale.ROOT, ", %.1f tok/s", after / ((last - first) / 1e9)));
         }
       }
       return line.append(']').toString();

@@ -7,6 +7,7 @@ import dev.flotilla.cli.output.Format;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Style;
 import dev.flotilla.cli.output.Text;
+import dev.flotilla.cli.output.WrongUsage;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -103,7 +104,7 @@ public final class Describe implements Callable<Integer> {
     try {
       return Long.parseLong(name);
     } catch (NumberFormatException e) {
-      throw new Failure("an event is named by its number, as 'flotilla get events' shows it", e);
+      throw new WrongUsage("an event is named by its number, as 'flotilla get events' shows it", e);
     }
   }
 

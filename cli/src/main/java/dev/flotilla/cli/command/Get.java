@@ -3,6 +3,8 @@ package dev.flotilla.cli.command;
 import dev.flotilla.cli.client.HubOptions;
 import dev.flotilla.cli.output.Format;
 import dev.flotilla.cli.output.Shell;
+import dev.flotilla.cli.output.WholeNumber;
+import dev.flotilla.cli.output.WrongUsage;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
@@ -47,6 +49,7 @@ public final class Get implements Callable<Integer> {
   @Option(
       names = "--limit",
       paramLabel = "N",
+      converter = Limit.class,
       description = "Events, requests: how many at most, the newest (default: 50).")
   private int limit = 50;
 
@@ -65,6 +68,9 @@ public final class Get implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    if (after < 0) {
+      throw new WrongUsage("--after: an event's number is 0 or more, not " + after);
+    }
     String path = kind.path();
     if (kind == Listing.EVENTS) {
       path += "?limit=" + limit + "&after=" + after;
@@ -77,6 +83,13 @@ public final class Get implements Callable<Integer> {
     }
     kind.print(hub.client(shell).get(path), format, shell);
     return 0;
+  }
+
+  /** As many as a hub hands out at once. */
+  static final class Limit extends WholeNumber {
+    Limit() {
+      super(1, 1000);
+    }
   }
 
   /** Takes a kind as users write it, in the singular too. */

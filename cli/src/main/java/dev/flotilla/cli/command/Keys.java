@@ -4,6 +4,8 @@ import dev.flotilla.cli.client.HubOptions;
 import dev.flotilla.cli.output.Format;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
+import dev.flotilla.cli.output.WrongUsage;
+import dev.flotilla.wire.Names;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -69,6 +71,13 @@ public final class Keys implements Runnable {
 
     @Override
     public Integer call() {
+      Names.keyProblem(name)
+          .ifPresent(problem -> {
+            throw new WrongUsage("NAME: " + problem);
+          });
+      if (home != null && home.toString().isBlank()) {
+        throw new WrongUsage("--home: names no folder");
+      }
       String key;
       boolean demanded = true;
       if (home != null) {

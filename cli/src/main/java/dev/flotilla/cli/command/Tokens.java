@@ -3,6 +3,7 @@ package dev.flotilla.cli.command;
 import dev.flotilla.cli.client.HubOptions;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
+import dev.flotilla.cli.output.WholeNumber;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
@@ -51,12 +52,14 @@ public final class Tokens implements Runnable {
     @Option(
         names = "--uses",
         paramLabel = "N",
+        converter = Uses.class,
         description = "How many machines may join with it (default: 1).")
     private int uses = 1;
 
     @Option(
         names = "--hours",
         paramLabel = "N",
+        converter = Hours.class,
         description = "How long it may be used (default: 24).")
     private int hours = 24;
 
@@ -80,6 +83,20 @@ public final class Tokens implements Runnable {
                   + hub.address(shell)
                   + " --token …)");
       return 0;
+    }
+  }
+
+  /** As a hub allows it. */
+  static final class Uses extends WholeNumber {
+    Uses() {
+      super(1, 10_000);
+    }
+  }
+
+  /** As a hub allows it: up to 366 days. */
+  static final class Hours extends WholeNumber {
+    Hours() {
+      super(1, 366 * 24);
     }
   }
 

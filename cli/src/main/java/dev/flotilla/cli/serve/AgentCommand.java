@@ -9,7 +9,10 @@ import dev.flotilla.agent.policy.Policy;
 import dev.flotilla.agent.policy.PolicyRefused;
 import dev.flotilla.cli.Version;
 import dev.flotilla.cli.output.Failure;
+import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Shell;
+import dev.flotilla.cli.output.WrongUsage;
+import dev.flotilla.wire.Names;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -79,6 +82,14 @@ public final class AgentCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     Path folder = home.home(shell);
     HubAddress address = hubAddress();
+    if (name != null) {
+      Names.nodeProblem(name)
+          .ifPresent(problem -> {
+            throw new WrongUsage("--name: " + problem);
+          });
+    }
+    Optional<Path> authority =
+        Optional.ofNullable(ca).map(file -> NamedFile.readable("--ca", file));
     StopSignal signal = StopSignal.listen();
     try {
       HomeLock.makeHome(folder);
@@ -87,7 +98,7 @@ public final class AgentCommand implements Callable<Integer> {
           AgentConfig.of(address, folder, Version.number())
               .withToken(Optional.ofNullable(token).or(() -> shell.variable("FLOTILLA_TOKEN")))
               .withNode(Optional.ofNullable(name))
-              .withAuthorities(Optional.ofNullable(ca));
+              .withAuthorities(authority);
       Policy policy = Engines.withEngine(Policy.forAgent(folder), enginePath, installEngine);
       try (Agent agent =
           Agent.start(
@@ -124,12 +135,13 @@ public final class AgentCommand implements Callable<Integer> {
   private HubAddress hubAddress() {
     String text = hub != null ? hub : shell.variable("FLOTILLA_HUB").orElse("");
     if (text.isEmpty()) {
-      throw new Failure("say which hub: --hub URL, or FLOTILLA_HUB");
+      throw new WrongUsage("say which hub: --hub URL, or FLOTILLA_HUB");
     }
     try {
       return HubAddress.parse(text.contains("://") ? text : "http://" + text);
     } catch (IllegalArgumentException e) {
-      throw new Failure("--hub " + text + ": " + e.getMessage(), e);
+      throw new WrongUsage(
+          (hub != null ? "--hub" : "FLOTILLA_HUB") + " '" + text + "': " + e.getMessage(), e);
     }
   }
 }

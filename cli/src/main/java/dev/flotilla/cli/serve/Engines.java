@@ -5,9 +5,9 @@ import dev.flotilla.agent.policy.Policy;
 import dev.flotilla.agent.policy.Policy.EngineRule;
 import dev.flotilla.agent.policy.PolicyRefused;
 import dev.flotilla.cli.output.Failure;
+import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.wire.NodeFacts.EngineFacts;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -36,12 +36,11 @@ public final class Engines {
       }
       return policy;
     }
-    if (path != null && !Files.isExecutable(path)) {
-      throw new Failure("--engine-path " + path + " is no program that can be started");
-    }
     Map<String, EngineRule> engines = new HashMap<>(policy.engines());
     Optional<Path> program =
-        path != null ? Optional.of(path.toAbsolutePath().normalize()) : rule.get().path();
+        path != null
+            ? Optional.of(NamedFile.program("--engine-path", path.toAbsolutePath().normalize()))
+            : rule.get().path();
     engines.put(LLAMA_SERVER, new EngineRule(program, rule.get().install() || install));
     return new Policy(
         policy.file(),

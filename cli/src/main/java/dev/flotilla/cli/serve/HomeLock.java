@@ -7,6 +7,9 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -96,11 +99,18 @@ public final class HomeLock implements AutoCloseable {
         "can't write to the state folder "
             + home
             + " ("
-            + e.getClass().getSimpleName()
-            + ": "
-            + e.getMessage()
+            + reason(e)
             + "); name another one with --home DIR",
         e);
+  }
+
+  private static String reason(IOException e) {
+    return switch (e) {
+      case FileAlreadyExistsException there -> there.getFile() + " is a file, not a folder";
+      case AccessDeniedException denied -> "no permission for " + denied.getFile();
+      case FileSystemException other when other.getReason() != null -> other.getReason();
+      default -> String.valueOf(e.getMessage());
+    };
   }
 
   /** Tells where this process listens, for the next one that wants the home. */

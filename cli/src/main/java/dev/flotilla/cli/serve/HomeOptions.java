@@ -1,6 +1,7 @@
 package dev.flotilla.cli.serve;
 
 import dev.flotilla.cli.output.Shell;
+import dev.flotilla.cli.output.WrongUsage;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -20,6 +21,9 @@ public final class HomeOptions {
 
   /** The state folder, absolute. */
   public Path home(Shell shell) {
+    if (home != null && home.toString().isBlank()) {
+      throw new WrongUsage("--home: names no folder");
+    }
     Path chosen =
         home != null
             ? home

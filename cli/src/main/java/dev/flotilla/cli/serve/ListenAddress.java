@@ -1,6 +1,6 @@
 package dev.flotilla.cli.serve;
 
-import dev.flotilla.cli.output.Failure;
+import dev.flotilla.cli.output.Text;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -16,8 +16,11 @@ final class ListenAddress implements ITypeConverter<InetSocketAddress> {
   public InetSocketAddress convert(String text) {
     String host = text.strip();
     int port = PORT;
+    if (host.isEmpty()) {
+      throw new TypeConversionException("it is empty; one looks like " + DEFAULT);
+    }
     int colon = host.lastIndexOf(':');
-    if (host.chars().allMatch(Character::isDigit) && !host.isEmpty()) {
+    if (host.chars().allMatch(Character::isDigit)) {
       port = port(host, text);
       host = "127.0.0.1";
     } else if (colon >= 0
@@ -35,7 +38,7 @@ final class ListenAddress implements ITypeConverter<InetSocketAddress> {
     try {
       return new InetSocketAddress(InetAddress.getByName(host), port);
     } catch (UnknownHostException e) {
-      throw new Failure("--listen " + text + ": this machine knows no address '" + host + "'", e);
+      throw wrong(text, ": this machine knows no address '" + Text.printable(host) + "'");
     }
   }
 
@@ -48,6 +51,11 @@ final class ListenAddress implements ITypeConverter<InetSocketAddress> {
     } catch (NumberFormatException e) {
       // Said below, as for a number out of range.
     }
-    throw new TypeConversionException("'" + text + "' is not HOST:PORT, such as " + DEFAULT);
+    throw wrong(text, "");
+  }
+
+  private static TypeConversionException wrong(String text, String why) {
+    return new TypeConversionException(
+        "'" + Text.printable(text) + "' is not HOST:PORT, such as " + DEFAULT + why);
   }
 }

@@ -1,8 +1,9 @@
 package dev.flotilla.cli.serve;
 
 import dev.flotilla.cli.Version;
-import dev.flotilla.cli.output.Failure;
+import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Shell;
+import dev.flotilla.cli.output.WrongUsage;
 import dev.flotilla.hub.HubConfig;
 import dev.flotilla.hub.server.HubServer.Certificate;
 import java.net.InetAddress;
@@ -59,11 +60,14 @@ final class ListenOptions {
    */
   HubConfig config(Path home, Shell shell, boolean agentInside) {
     if ((certificate == null) != (key == null)) {
-      throw new Failure("--tls-cert and --tls-key are given together, or neither");
+      throw new WrongUsage("--tls-cert and --tls-key are given together, or neither");
     }
     Optional<Certificate> tls =
         certificate != null && key != null
-            ? Optional.of(new Certificate(certificate, key))
+            ? Optional.of(
+                new Certificate(
+                    NamedFile.readable("--tls-cert", certificate),
+                    NamedFile.readable("--tls-key", key)))
             : Optional.empty();
     InetSocketAddress address =
         listen != null ? listen : new ListenAddress().convert(ListenAddress.DEFAULT);
@@ -73,7 +77,7 @@ final class ListenOptions {
         home,
         address,
         tls,
-        Optional.ofNullable(authorities),
+        Optional.ofNullable(authorities).map(file -> NamedFile.readable("--ca", file)),
         agentInside && (tls.isPresent() || !reachableByLoopback),
         allowNoKeys,
         machineName(shell),

@@ -12,11 +12,9 @@ import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Style;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.hub.Hub;
+import dev.flotilla.hub.HubConfig;
 import dev.flotilla.hub.HubRefused;
 import dev.flotilla.hub.fleet.WorkerView;
-import dev.flotilla.hub.spec.Revisions;
-import dev.flotilla.hub.store.StoreFailed;
-import dev.flotilla.wire.Names;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -62,37 +60,7 @@ public final class UpCommand implements Callable<Integer> {
   @Mixin private final HomeOptions home = new HomeOptions();
   @Mixin private final ListenOptions listen = new ListenOptions();
 
-  @Option(
-      names = "--model",
-      paramLabel = "REF",
-      description =
-          "What to serve: a GGUF file, hf:owner/repo/file, https://… or pip:… (default: what the"
-              + " state folder remembers, else a small model).")
-  private @Nullable String model;
-
-  @Option(
-      names = "--name",
-      paramLabel = "NAME",
-      description = "The name that clients use (default: after the file).")
-  private @Nullable String name;
-
-  @Option(
-      names = "--context",
-      paramLabel = "N",
-      description = "Tokens for one request, prompt and answer together (default: 4096).")
-  private @Nullable Integer context;
-
-  @Option(
-      names = "--slots",
-      paramLabel = "N",
-      description = "Requests that one worker runs at once (default: 4).")
-  private @Nullable Integer slots;
-
-  @Option(
-      names = "--workers",
-      paramLabel = "N",
-      description = "Workers at most; fewer start where memory is short (default: 2).")
-  private @Nullable Integer workers;
+  @Mixin private final UpModelOptions model = new UpModelOptions();
 
   @Option(
       names = "--engine-path",
@@ -107,13 +75,16 @@ public final class UpCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     Path folder = home.home(shell);
+    model.check();
+    HubConfig hubConfig = listen.config(folder, shell, true);
     StopSignal signal = StopSignal.listen();
     try (HomeLock lock = HomeLock.take(folder, "hub", "flotilla up")) {
       Logs.start(folder, "up", home.verbose());
       Policy policy = Engines.withEngine(Policy.forUp(folder), enginePath, false);
-      try (Hub hub = Hub.start(listen.config(folder, shell, true))) {
+      try (Hub hub = Hub.start(hubConfig)) {
         lock.listensAt(hub.address().toString());
-        configure(hub);
+        Optional<String> changed = model.configure(hub.revisions());
+        changed.ifPresent(what -> shell.err().println("  " + Text.printable(what)));
         AgentConfig config =
             AgentConfig.of(
                     HubAddress.parse(hub.localAddress().toString()), folder, Version.number())
@@ -130,44 +101,6 @@ public final class UpCommand implements Callable<Integer> {
       signal.ended();
     }
     return 0;
-  }
-
-  /**
-   * Puts in force what was asked for; with nothing asked for, what is remembered, or the default.
-   */
-  private void configure(Hub hub) {
-    boolean remembers = hub.revisions().inForce().number() > 0;
-    boolean asked =
-        model != null || name != null || context != null || slots != null || workers != null;
-    if (remembers && !asked) {
-      return;
-    }
-    if (remembers && model == null) {
-      throw new Failure(
-          "this state folder serves what was configured before; with --name, --context, --slots or"
-              + " --workers say --model too, or change it with 'flotilla apply'");
-    }
-    String source = model == null ? UpModel.DEFAULT_SOURCE : UpModel.source(model);
-    String publicName =
-        name != null ? name : model == null ? UpModel.DEFAULT_NAME : ModelName.of(source);
-    Names.modelProblem(publicName)
-        .ifPresent(problem -> {
-          throw new Failure("--name: " + problem);
-        });
-    UpModel wanted =
-        new UpModel(source, publicName, or(context, 4096), or(slots, 4), or(workers, 2));
-    try {
-      if (hub.revisions().apply(wanted.yaml(), "flotilla up", "flotilla up", false)
-          instanceof Revisions.Outcome.Rejected rejected) {
-        throw new Failure(rejected.bad().text());
-      }
-    } catch (StoreFailed e) {
-      throw new Failure(e.sentence(), e);
-    }
-  }
-
-  private static int or(@Nullable Integer given, int otherwise) {
-    return given == null ? otherwise : given;
   }
 
   private void serve(Hub hub, Agent agent, StopSignal signal) throws InterruptedException {

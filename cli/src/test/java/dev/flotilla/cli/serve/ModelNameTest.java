@@ -13,6 +13,8 @@ final class ModelNameTest {
     "/home/me/My Models/Phi 4.gguf, phi-4",
     "gemma-3-270m-it-UD-IQ2_M.gguf, gemma-3-270m-it",
     "model-F16.gguf, model",
+    "/home/me/Mödel (1).gguf, model-1",
+    "/home/me/Straße -- Été_.gguf, strasse-ete",
     "/x/..gguf, model",
     "/x/.gguf, model",
   })
