@@ -114,6 +114,24 @@ final class HubApiTest {
   }
 
   @Test
+  void whoWouldLockEverybodyOutIsAskedToMeanIt() throws Exception {
+    String admin = key("me", Role.ADMIN);
+    try (Hub hub = Hub.start(config(false))) {
+      HttpRequest.Builder revoke =
+          HttpRequest.newBuilder(uri(hub, "/api/keys/me"))
+              .DELETE()
+              .header("Authorization", "Bearer " + admin);
+      HttpResponse<String> refused = send(revoke);
+      assertThat(refused.statusCode()).isEqualTo(409);
+      assertThat(message(refused)).startsWith("me is the last admin key").contains("--force");
+      assertThat(get(hub, "/api/keys", admin).statusCode()).isEqualTo(200);
+
+      assertThat(send(revoke.uri(uri(hub, "/api/keys/me?force=true"))).statusCode()).isEqualTo(200);
+      assertThat(get(hub, "/api/keys", admin).statusCode()).isEqualTo(401);
+    }
+  }
+
+  @Test
   void beyondLoopbackAHubWithoutKeysDoesNotStart() {
     InetSocketAddress everywhere = new InetSocketAddress("0.0.0.0", 0);
 

@@ -270,7 +270,11 @@ public final class ControlLane implements AutoCloseable {
   private static Session unknown(String said) {
     return new Session.Over(
         new AgentEnd(
-            "bad-credential", Enrolment.withRemedy("The hub does not know this agent. " + said)));
+            "bad-credential",
+            Enrolment.withRemedy(
+                said.startsWith("HTTP ")
+                    ? "The hub does not know this agent (" + said + ")."
+                    : said)));
   }
 
   /**

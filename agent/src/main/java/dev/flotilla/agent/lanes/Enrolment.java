@@ -77,13 +77,14 @@ final class Enrolment {
           new Result.Over(
               new AgentEnd(
                   "not-enrolled",
-                  "The hub refuses the enrolment with HTTP "
-                      + status
-                      + (said.isEmpty() ? "" : ": " + said)
-                      + ". Check that --hub is the address of a Flotilla hub."));
+                  said.isEmpty()
+                      ? "What answers the enrolment with HTTP "
+                          + status
+                          + " is no Flotilla hub: check the address that --hub names."
+                      : said));
       default ->
           new Result.Later(
-              "enrolment was answered with HTTP " + status + (said.isEmpty() ? "" : ": " + said));
+              said.isEmpty() ? "the enrolment was answered with HTTP " + status : said);
     };
   }
 

@@ -113,6 +113,11 @@ public final class Keys implements Runnable {
     @Parameters(paramLabel = "NAME", description = "As 'flotilla get keys' shows it.")
     private String name = "";
 
+    @Option(
+        names = "--force",
+        description = "Even the last admin key: nobody can configure the hub then.")
+    private boolean force;
+
     public Revoke(Shell shell) {
       this.shell = shell;
     }
@@ -120,7 +125,11 @@ public final class Keys implements Runnable {
     @Override
     public Integer call() {
       JsonNode answer =
-          hub.client(shell).delete("/api/keys/" + URLEncoder.encode(name, StandardCharsets.UTF_8));
+          hub.client(shell)
+              .delete(
+                  "/api/keys/"
+                      + URLEncoder.encode(name, StandardCharsets.UTF_8)
+                      + (force ? "?force=true" : ""));
       shell.out().println(Text.printable(answer.path("message").asString("")));
       shell.out().flush();
       return 0;

@@ -399,9 +399,15 @@ public final class Api implements HttpService {
 
   private JsonNode revokeKey(ApiCall call) throws ApiRefusal, StoreFailed {
     String name = call.path("name");
-    if (!parts.keys().revoke(name)) {
-      throw new ApiRefusal(
-          ApiError.notFound("unknown_name", "there is no key called " + Names.shown(name)));
+    switch (parts.keys().revoke(name, call.flag("force"))) {
+      case Keys.Revocation.Revoked _ -> {}
+      case Keys.Revocation.Unknown _ ->
+          throw new ApiRefusal(
+              ApiError.notFound("unknown_name", "there is no key called " + Names.shown(name)));
+      case Keys.Revocation.Refused refused ->
+          throw new ApiRefusal(
+              new ApiError(
+                  409, "invalid_request_error", "last_admin_key", refused.why(), "name", null));
     }
     happened("key-revoked", name, "The key %s was revoked by %s.".formatted(name, call.by()));
     return MAPPER.createObjectNode().put("message", "the key " + name + " is revoked");

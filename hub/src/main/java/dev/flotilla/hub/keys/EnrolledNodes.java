@@ -65,11 +65,11 @@ public final class EnrolledNodes implements NodeCredentials {
   public Enrolment enrol(String token, String node, String agentId) {
     Optional<String> problem = Names.nodeProblem(node);
     if (problem.isPresent()) {
-      return new Enrolment.BadToken(problem.get());
+      return new Enrolment.BadToken(problem.get() + ".");
     }
     if (agentId.isEmpty() || agentId.length() > AGENT_ID_CHARS_MAX) {
       return new Enrolment.BadToken(
-          "an agent's id has 1 to %d characters, not %d"
+          "An agent's id has 1 to %d characters, not %d."
               .formatted(AGENT_ID_CHARS_MAX, agentId.length()));
     }
     if (!Secrets.ENROLMENT_TOKEN.wellFormed(token)) {

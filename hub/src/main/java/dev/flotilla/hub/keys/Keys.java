@@ -81,6 +81,23 @@ public final class Keys implements Authenticator {
     record Refused(String why) implements Creation {}
   }
 
+  /** What came of the wish to revoke a key. */
+  public sealed interface Revocation {
+
+    /** It is no key any more, for all requests that come after. */
+    record Revoked() implements Revocation {}
+
+    /** There is none of that name. */
+    record Unknown() implements Revocation {}
+
+    /**
+     * Not revoked.
+     *
+     * @param why one sentence
+     */
+    record Refused(String why) implements Revocation {}
+  }
+
   private final ClientKeyTable table;
   private final boolean required;
   private final InstantSource clock;
@@ -160,17 +177,33 @@ public final class Keys implements Authenticator {
     }
   }
 
-  /** Takes a key back, for all requests that come after; false where there is none of that name. */
-  public boolean revoke(String name) throws StoreFailed {
+  /**
+   * Takes a key back.
+   *
+   * @param force even where nobody could command the hub any more: the last admin key while keys
+   *     are demanded, now or, because others are left, from the next start on
+   */
+  public Revocation revoke(String name, boolean force) throws StoreFailed {
     changing.lock();
     try {
+      if (!force && isLastAdmin(name)) {
+        return new Revocation.Refused(
+            "%s is the last admin key: without one nobody can configure this hub. Make another first ('flotilla keys create --admin NAME'), or revoke it all the same with --force"
+                .formatted(name));
+      }
       boolean removed = table.remove(name);
       Map<SecretHash, Key> next = new HashMap<>(active);
       next.values().removeIf(key -> key.name().equals(name));
       active = Map.copyOf(next);
-      return removed;
+      return removed ? new Revocation.Revoked() : new Revocation.Unknown();
     } finally {
       changing.unlock();
     }
+  }
+
+  private boolean isLastAdmin(String name) {
+    List<String> admins =
+        active.values().stream().filter(key -> key.role() == Role.ADMIN).map(Key::name).toList();
+    return admins.equals(List.of(name)) && (required || active.size() > 1);
   }
 }

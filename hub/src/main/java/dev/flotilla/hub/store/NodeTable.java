@@ -59,14 +59,21 @@ public final class NodeTable {
     return store.write(
         "the enrolment of node " + credential.node(),
         handle -> {
+          // The token first: who has none learns nothing of names.
+          if (tokenHash.isPresent()) {
+            EnrolResult token = lookAtToken(handle, tokenHash.get(), at);
+            if (token != EnrolResult.ENROLLED) {
+              return token;
+            }
+          }
           if (taken(handle, credential)) {
             return EnrolResult.NAME_TAKEN;
           }
           if (tokenHash.isPresent()) {
-            EnrolResult token = useToken(handle, tokenHash.get(), at);
-            if (token != EnrolResult.ENROLLED) {
-              return token;
-            }
+            handle.execute(
+                "UPDATE enrolment_tokens SET uses_left = uses_left - 1"
+                    + " WHERE hash = ? AND uses_left > 0",
+                tokenHash.get().hex());
           }
           handle.execute(
               "INSERT INTO nodes (name, agent_id, credential_hash, enrolled_at) VALUES (?, ?, ?, ?)"
@@ -90,15 +97,16 @@ public final class NodeTable {
         .isPresent();
   }
 
-  private static EnrolResult useToken(Handle handle, SecretHash hash, Instant at) {
-    record Row(long id, long expires, long uses) {}
+  /** Whether the token may be used now; ENROLLED where it may. */
+  private static EnrolResult lookAtToken(Handle handle, SecretHash hash, Instant at) {
+    record Row(long expires, long uses) {}
     Optional<Row> found =
         handle
             .createQuery(
-                "SELECT id, coalesce(expires_at, 9223372036854775807), coalesce(uses_left, -1)"
+                "SELECT coalesce(expires_at, 9223372036854775807), coalesce(uses_left, -1)"
                     + " FROM enrolment_tokens WHERE hash = ?")
             .bind(0, hash.hex())
-            .map((row, context) -> new Row(row.getLong(1), row.getLong(2), row.getLong(3)))
+            .map((row, context) -> new Row(row.getLong(1), row.getLong(2)))
             .findOne();
     if (found.isEmpty()) {
       return EnrolResult.NO_TOKEN;
@@ -107,14 +115,7 @@ public final class NodeTable {
     if (token.expires() <= at.toEpochMilli()) {
       return EnrolResult.TOKEN_EXPIRED;
     }
-    if (token.uses() == 0) {
-      return EnrolResult.TOKEN_USED;
-    }
-    if (token.uses() > 0) {
-      handle.execute(
-          "UPDATE enrolment_tokens SET uses_left = uses_left - 1 WHERE id = ?", token.id());
-    }
-    return EnrolResult.ENROLLED;
+    return token.uses() == 0 ? EnrolResult.TOKEN_USED : EnrolResult.ENROLLED;
   }
 
   /** Takes a node's name and credential back, with what was placed on it; false where unknown. */

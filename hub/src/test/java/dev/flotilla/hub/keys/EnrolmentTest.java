@@ -10,6 +10,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -79,6 +80,20 @@ class EnrolmentTest {
   }
 
   @Test
+  void whoHasNoGoodTokenDoesNotLearnWhichNamesAreTaken() throws Exception {
+    credential(nodes.enrol(token(Optional.empty(), Optional.empty()), "mac", "agent-1"));
+    String unknown = "ft-" + "x".repeat(32);
+    String revoked = token(Optional.empty(), Optional.empty());
+    tokens.revoke(tokens.list().getLast().id());
+
+    for (String token : List.of(unknown, revoked)) {
+      assertThat(nodes.enrol(token, "mac", "agent-2"))
+          .isEqualTo(nodes.enrol(token, "free", "agent-2"))
+          .isInstanceOf(Enrolment.BadToken.class);
+    }
+  }
+
+  @Test
   void aTokenEndsByTimeByUseAndByHand() throws Exception {
     String shortLived = token(Optional.of(Duration.ofMinutes(5)), Optional.empty());
     String once = token(Optional.empty(), Optional.of(1));
@@ -111,7 +126,7 @@ class EnrolmentTest {
         .isEqualTo("This is not an enrolment token.");
     assertThat(why(nodes.enrol("x", "../mac", "agent-1"))).startsWith("a node's name");
     assertThat(why(nodes.enrol("x", "mac", "a".repeat(1_000))))
-        .isEqualTo("an agent's id has 1 to 128 characters, not 1000");
+        .isEqualTo("An agent's id has 1 to 128 characters, not 1000.");
   }
 
   @Test

@@ -58,10 +58,30 @@ class KeysTest {
     assertThat(keys.list()).containsExactly(key);
     assertThat(keys.find(secret)).contains(key);
 
-    assertThat(keys.revoke("laptop")).isTrue();
+    create("desk", Role.ADMIN);
+    assertThat(keys.revoke("laptop", false)).isEqualTo(new Keys.Revocation.Revoked());
     assertThat(keys.authenticate(secret)).isEmpty();
-    assertThat(keys.revoke("laptop")).isFalse();
+    assertThat(keys.revoke("laptop", false)).isEqualTo(new Keys.Revocation.Unknown());
     assertThat(create("laptop", Role.CLIENT)).isNotEqualTo(secret);
+  }
+
+  @Test
+  void theLastAdminKeyIsNotRevokedByMistake() throws Exception {
+    String secret = create("me", Role.ADMIN);
+    create("editor", Role.CLIENT);
+
+    assertThat(keys.revoke("me", false))
+        .isInstanceOfSatisfying(
+            Keys.Revocation.Refused.class,
+            refused ->
+                assertThat(refused.why())
+                    .startsWith("me is the last admin key")
+                    .contains("flotilla keys create --admin NAME", "--force"));
+    assertThat(keys.find(secret)).isPresent();
+
+    assertThat(keys.revoke("editor", false)).isEqualTo(new Keys.Revocation.Revoked());
+    assertThat(keys.revoke("me", true)).isEqualTo(new Keys.Revocation.Revoked());
+    assertThat(keys.find(secret)).isEmpty();
   }
 
   @Test
