@@ -56,7 +56,7 @@ class BadEngineTest {
   void anEngineThatFailsBeforeTheFirstByteIsReplacedUnseen(Script failure) {
     a.alwaysChat(failure);
     b.alwaysChat(Script.answer("from b"));
-    try (TestHub hub = TestHub.over(a, b)) {
+    try (TestHub hub = TestHub.over(Setup.whereNoPauseEnds(), a, b)) {
       for (Supplier<TestClient.Reply> ask :
           List.<Supplier<TestClient.Reply>>of(
               () -> hub.chat("x"), () -> hub.stream("x"), () -> hub.chat("y"))) {
@@ -76,7 +76,7 @@ class BadEngineTest {
   @Test
   void anEngineThatIsDownIsReplacedUnseen() {
     a.die();
-    try (TestHub hub = TestHub.over(a, b)) {
+    try (TestHub hub = TestHub.over(Setup.whereNoPauseEnds(), a, b)) {
       for (int i = 0; i < 4; i++) {
         assertThat(hub.chat("x").status()).isEqualTo(200);
       }

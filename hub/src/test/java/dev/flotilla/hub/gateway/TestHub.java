@@ -26,6 +26,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.LongSupplier;
 
 /** A hub with its real listener, over scripted engines that it reaches by sockets. */
 final class TestHub implements AutoCloseable {
@@ -43,6 +44,15 @@ final class TestHub implements AutoCloseable {
     int longestTokenBytes = 16;
     String engine = "llama-server";
     Capability capability = Capability.TEXT;
+    LongSupplier routingNanos = System::nanoTime;
+
+    /** Whatever is set aside stays so, however long a busy machine takes for the next request. */
+    static Setup whereNoPauseEnds() {
+      Setup setup = new Setup();
+      long now = System.nanoTime();
+      setup.routingNanos = () -> now;
+      return setup;
+    }
   }
 
   final StaticFleet fleet = new StaticFleet();
@@ -58,7 +68,7 @@ final class TestHub implements AutoCloseable {
   private TestHub(Setup setup) {
     this.setup = setup;
     Speeds speeds = new Speeds();
-    this.dispatcher = new Dispatcher(fleet, ledger, speeds, () -> setup.queue, System::nanoTime);
+    this.dispatcher = new Dispatcher(fleet, ledger, speeds, () -> setup.queue, setup.routingNanos);
     Journal journal =
         new Journal() {
           @Override

@@ -148,7 +148,7 @@ class FleetFilePropertyTest {
               : new Limits(
                   random.nextInt(1, 100_000),
                   Duration.ofMillis(random.nextInt(1, 3_600_000)),
-                  random.nextInt(1024, 1 << 30));
+                  random.nextInt(1024, 64 << 20));
       return new FleetSpec(models, backends, routes, limits);
     }
 
