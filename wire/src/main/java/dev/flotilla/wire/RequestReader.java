@@ -121,7 +121,53 @@ final class RequestReader {
       case "messages" -> messages(parser);
       case "tools" -> tools(parser);
       case "prompt", "input" -> content(parser, name);
-      default -> parser.skipChildren();
+      default -> option(parser, name);
+    }
+  }
+
+  /**
+   * What OpenAI gives a type is refused here with any other, since some engines run into such a
+   * value and call it a failure of their own. {@code null} is always the same as nothing.
+   */
+  private void option(JsonParser parser, String name) throws BadRequest {
+    JsonToken token = parser.currentToken();
+    if (endpoint == Endpoint.EMBEDDINGS || token == JsonToken.VALUE_NULL) {
+      parser.skipChildren();
+      return;
+    }
+    boolean text = token == JsonToken.VALUE_STRING;
+    boolean object = token == JsonToken.START_OBJECT;
+    switch (name) {
+      case "temperature", "top_p", "presence_penalty", "frequency_penalty", "seed" ->
+          require(token != null && token.isNumeric(), name, "a number");
+      case "response_format" -> require(object, name, "an object");
+      case "tool_choice" -> require(text || object, name, "a string or an object");
+      case "parallel_tool_calls" ->
+          require(token != null && token.isBoolean(), name, "true or false");
+      case "stop" -> {
+        require(text || token == JsonToken.START_ARRAY, name, "a string or a list of strings");
+        strings(parser, name);
+      }
+      default -> {
+        // Nothing is known of it: it passes.
+      }
+    }
+    parser.skipChildren();
+  }
+
+  private static void require(boolean right, String name, String wanted) throws BadRequest {
+    if (!right) {
+      throw wrongType(name, wanted);
+    }
+  }
+
+  /** Reads a list of strings to its end; one string passes. */
+  private static void strings(JsonParser parser, String name) throws BadRequest {
+    if (parser.currentToken() == JsonToken.VALUE_STRING) {
+      return;
+    }
+    for (int i = 0; parser.nextToken() != JsonToken.END_ARRAY; i++) {
+      require(parser.currentToken() == JsonToken.VALUE_STRING, name + "[" + i + "]", "a string");
     }
   }
 
@@ -207,7 +253,7 @@ final class RequestReader {
       if (parser.currentToken() != JsonToken.START_OBJECT) {
         throw wrongType("messages[" + fields.messages + "]", "an object with role and content");
       }
-      parser.skipChildren();
+      role(parser, "messages[" + fields.messages + "]");
       fields.messages++;
     }
     if (fields.messages == 0) {
@@ -217,17 +263,40 @@ final class RequestReader {
     fields.contentBytes = end(parser) - start;
   }
 
-  private void tools(JsonParser parser) {
-    int start = start(parser);
-    if (parser.currentToken() == JsonToken.START_ARRAY) {
-      fields.tools = parser.nextToken() != JsonToken.END_ARRAY;
-      if (fields.tools) {
-        do {
-          parser.skipChildren();
-        } while (parser.nextToken() != JsonToken.END_ARRAY);
+  /** Reads one message to its end. */
+  private static void role(JsonParser parser, String message) throws BadRequest {
+    boolean found = false;
+    while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+      boolean role = parser.currentName().equals("role");
+      parser.nextToken();
+      if (role) {
+        require(
+            parser.currentToken() == JsonToken.VALUE_STRING,
+            message + ".role",
+            "a string, such as \"user\"");
+        found = true;
       }
-    } else {
       parser.skipChildren();
+    }
+    if (!found) {
+      throw new BadRequest(
+          "missing_required_parameter",
+          "\"" + message + "\" has no \"role\", such as \"user\"",
+          message + ".role");
+    }
+  }
+
+  private void tools(JsonParser parser) throws BadRequest {
+    int start = start(parser);
+    if (endpoint != Endpoint.CHAT || parser.currentToken() == JsonToken.VALUE_NULL) {
+      parser.skipChildren();
+      return;
+    }
+    require(parser.currentToken() == JsonToken.START_ARRAY, "tools", "a list of tools");
+    for (int i = 0; parser.nextToken() != JsonToken.END_ARRAY; i++) {
+      require(parser.currentToken() == JsonToken.START_OBJECT, "tools[" + i + "]", "an object");
+      parser.skipChildren();
+      fields.tools = true;
     }
     fields.toolsBytes = end(parser) - start;
   }

@@ -98,7 +98,21 @@ class RequestScanTest {
         "{\"messages\":null} | missing_required_parameter | messages | the body has no \"messages\": a list of messages",
         "{\"messages\":\"hi\"} | invalid_type | messages | \"messages\" must be a list of messages",
         "{\"messages\":[]} | invalid_value | messages | \"messages\" is empty; it needs at least one message",
-        "{\"messages\":[{},\"hi\"]} | invalid_type | messages[1] | \"messages[1]\" must be an object with role and content",
+        "{\"messages\":[{\"role\":\"user\"},\"hi\"]} | invalid_type | messages[1] | \"messages[1]\" must be an object with role and content",
+        "{\"messages\":[null]} | invalid_type | messages[0] | \"messages[0]\" must be an object with role and content",
+        "{\"messages\":[{\"role\":\"user\"},{\"content\":\"hi\"}]} | missing_required_parameter | messages[1].role | \"messages[1]\" has no \"role\", such as \"user\"",
+        "{\"messages\":[{\"role\":3,\"content\":\"hi\"}]} | invalid_type | messages[0].role | \"messages[0].role\" must be a string, such as \"user\"",
+        "{\"tools\":\"x\"} | invalid_type | tools | \"tools\" must be a list of tools",
+        "{\"tools\":{}} | invalid_type | tools | \"tools\" must be a list of tools",
+        "{\"tools\":[{},\"x\"]} | invalid_type | tools[1] | \"tools[1]\" must be an object",
+        "{\"stop\":3} | invalid_type | stop | \"stop\" must be a string or a list of strings",
+        "{\"stop\":[\"a\",3]} | invalid_type | stop[1] | \"stop[1]\" must be a string",
+        "{\"temperature\":\"hot\"} | invalid_type | temperature | \"temperature\" must be a number",
+        "{\"top_p\":[]} | invalid_type | top_p | \"top_p\" must be a number",
+        "{\"seed\":\"x\"} | invalid_type | seed | \"seed\" must be a number",
+        "{\"response_format\":\"json\"} | invalid_type | response_format | \"response_format\" must be an object",
+        "{\"tool_choice\":3} | invalid_type | tool_choice | \"tool_choice\" must be a string or an object",
+        "{\"parallel_tool_calls\":\"no\"} | invalid_type | parallel_tool_calls | \"parallel_tool_calls\" must be true or false",
         "{\"stream\":\"yes\"} | invalid_type | stream | \"stream\" must be true or false",
         "{\"stream_options\":true} | invalid_type | stream_options | \"stream_options\" must be an object",
         "{\"stream_options\":{\"include_usage\":1}} | invalid_type | stream_options.include_usage | \"stream_options.include_usage\" must be true or false",
@@ -118,6 +132,29 @@ class RequestScanTest {
     assertThat(error.code()).isEqualTo(code);
     assertThat(error.param()).isEqualTo(param.isEmpty() ? null : param);
     assertThat(error.message()).isEqualTo(message);
+  }
+
+  @Test
+  void nullIsTheSameAsNothingAndWhatHasNoTypeOfOpenAiPasses() {
+    assertThat(
+            RequestScan.scan(
+                Endpoint.CHAT,
+                bytes(
+                    "{\"model\":\"m\",\"tools\":null,\"stop\":null,\"temperature\":null,\"seed\":null,"
+                        + "\"response_format\":null,\"tool_choice\":null,\"stream\":null,"
+                        + "\"top_p\":1,\"stop_sequences\":7,\"logit_bias\":[[1,2]],"
+                        + MESSAGES
+                        + "}")))
+        .isInstanceOf(Scanned.class);
+    assertThat(
+            RequestScan.scan(
+                Endpoint.CHAT,
+                bytes(
+                    "{\"stop\":[\"a\",\"b\"],\"tools\":[],\"tool_choice\":{\"type\":\"function\"},"
+                        + "\"response_format\":{\"type\":\"text\",\"a\":[{}]},\"model\":\"m\","
+                        + MESSAGES
+                        + ",\"stop_token\":[]}")))
+        .isInstanceOfSatisfying(Scanned.class, scanned -> assertThat(scanned.tools()).isFalse());
   }
 
   @Test

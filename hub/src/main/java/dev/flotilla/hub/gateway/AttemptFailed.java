@@ -1,6 +1,8 @@
 package dev.flotilla.hub.gateway;
 
 import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.DeadlineExceeded;
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,30 +24,35 @@ final class AttemptFailed extends Exception {
 
   private final Blame blame;
   private final boolean ran;
+  private final boolean stalled;
 
   @SuppressWarnings("serial") // never written: it lives as long as one request
   private final @Nullable ApiError error;
 
-  private AttemptFailed(String reason, Blame blame, boolean ran, @Nullable ApiError error) {
+  private AttemptFailed(
+      String reason, Blame blame, boolean ran, boolean stalled, @Nullable ApiError error) {
     super(reason, null, false, false);
     this.blame = blame;
     this.ran = ran;
+    this.stalled = stalled;
     this.error = error;
   }
 
   /** The target was not reached: it has not seen the request. */
   static AttemptFailed unreached(String reason) {
-    return new AttemptFailed(reason, Blame.TARGET, false, null);
+    return new AttemptFailed(reason, Blame.TARGET, false, false, null);
   }
 
-  /** The target got the request and then failed without an answer. */
-  static AttemptFailed died(String reason) {
-    return new AttemptFailed(reason, Blame.TARGET, true, null);
+  /** The target got the request and broke off, or was silent for longer than it may be. */
+  static AttemptFailed of(IOException failure) {
+    boolean stalled =
+        failure instanceof DeadlineExceeded late && late.limit() != DeadlineExceeded.Limit.WHOLE;
+    return new AttemptFailed(Upstream.words(failure), Blame.TARGET, true, stalled, null);
   }
 
   /** The target answered, but not what was asked for. */
   static AttemptFailed answered(String reason, Blame blame, ApiError error) {
-    return new AttemptFailed(reason, blame, false, error);
+    return new AttemptFailed(reason, blame, false, false, error);
   }
 
   String reason() {
@@ -59,6 +66,11 @@ final class AttemptFailed extends Exception {
   /** Whether the target may have worked on the request when it failed. */
   boolean ran() {
     return ran;
+  }
+
+  /** Whether the target kept its connection and was silent for too long: it may hang. */
+  boolean stalled() {
+    return stalled;
   }
 
   /** Whether no answer came: the target may have died. */

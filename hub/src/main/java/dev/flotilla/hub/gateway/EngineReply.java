@@ -5,12 +5,25 @@ import dev.flotilla.wire.ApiError;
 import dev.flotilla.wire.EngineError;
 import dev.flotilla.wire.EngineError.ContextOverflow;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * What an engine's error means: the client's mistake, a prompt that is too long, or a failure of
  * the target.
  */
 sealed interface EngineReply {
+
+  /**
+   * How llama-server begins when it answers 500 to a request that it could not read, or that asks
+   * for what the model has not: no failure, and another worker would say the same.
+   */
+  List<String> UNREADABLE =
+      List.of(
+          "Failed to parse messages: ",
+          "Failed to parse tools: ",
+          "image input is not supported",
+          "audio input is not supported",
+          "Unknown reasoning format: ");
 
   /** The client is told, with the engine's words. */
   record ClientsMistake(ApiError error) implements EngineReply {}
@@ -56,6 +69,9 @@ sealed interface EngineReply {
               ApiError.unavailable(
                   "upstream_unavailable", target + " " + reason, Duration.ofSeconds(5)));
       default -> {
+        if (status >= 500 && UNREADABLE.stream().anyMatch(error.message()::startsWith)) {
+          yield new ClientsMistake(ApiError.badRequest("invalid_request", error.message(), null));
+        }
         if (status >= 400 && status < 500) {
           yield new ClientsMistake(clientsMistake(status, error));
         }

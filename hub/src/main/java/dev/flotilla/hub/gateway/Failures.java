@@ -15,6 +15,7 @@ final class Failures {
   private final List<Doubtful> doubtful = new ArrayList<>(0);
   private int runs;
   private boolean silence;
+  private boolean agreed;
   private @Nullable ApiError last;
 
   private record Doubtful(Reservation attempt, String reason) {}
@@ -25,11 +26,16 @@ final class Failures {
 
   /** Counts one more; the reservation gets its verdict where there is one already. */
   void add(Reservation attempt, AttemptFailed failed) {
+    if (failed.blame() == Blame.DOUBTFUL && failed.reason().contains(": ")) {
+      agreed |= doubtful.stream().anyMatch(each -> each.reason().equals(failed.reason()));
+    }
     reasons.add(attempt.target().name() + " " + failed.reason());
     last = failed.error();
     runs += failed.ran() ? 1 : 0;
     silence = failed.silent();
-    if (failed.blame() == Blame.TARGET) {
+    if (failed.stalled()) {
+      attempt.stalled(failed.reason());
+    } else if (failed.blame() == Blame.TARGET) {
       attempt.failed(failed.reason());
     } else if (failed.blame() == Blame.DOUBTFUL) {
       doubtful.add(new Doubtful(attempt, failed.reason()));
@@ -38,7 +44,7 @@ final class Failures {
 
   /** Whether another target may be tried. */
   boolean mayTryAnother() {
-    return reasons.size() < limits.attemptsMax() && runs < limits.runsMax();
+    return !agreed && reasons.size() < limits.attemptsMax() && runs < limits.runsMax();
   }
 
   /** Whether the last target gave no answer, and may have died. */
@@ -51,9 +57,10 @@ final class Failures {
   }
 
   /** Another target served the request: what was in doubt was the targets' fault. */
-  void servedByAnother(Dispatcher dispatcher) {
+  void servedByAnother(Dispatcher dispatcher, Exchange exchange, Recorder recorder) {
     for (Doubtful each : doubtful) {
       dispatcher.blame(each.attempt(), each.reason());
+      recorder.blamed(exchange, each.attempt().target());
     }
   }
 
@@ -73,9 +80,11 @@ final class Failures {
                 + model
                 + "' failed "
                 + (reasons.size() == 1 ? "" : "on " + reasons.size() + " workers, ")
-                + (runs >= limits.runsMax() && runs > 0
-                    ? "and is not tried on another, since it may be the cause: "
-                    : "with: ")
+                + (agreed
+                    ? "which gave the same answer, so it is not tried on another: "
+                    : runs >= limits.runsMax() && runs > 0
+                        ? "and is not tried on another, since it may be the cause: "
+                        : "with: ")
                 + all,
             null,
             error == null ? null : error.retryAfter()));

@@ -167,7 +167,7 @@ public final class Gateway implements HttpService {
         exchange.attempts++;
         try {
           attempt(exchange, asked, place, request, response, client);
-          failures.servedByAnother(dispatcher);
+          failures.servedByAnother(dispatcher, exchange, recorder);
           return;
         } catch (AttemptFailed failed) {
           failures.add(place, failed);
@@ -326,7 +326,11 @@ public final class Gateway implements HttpService {
             nanoClock);
     String cut = relay.relay();
     if (cut != null) {
-      place.failed(cut);
+      if (relay.stalled()) {
+        place.stalled(cut);
+      } else {
+        place.failed(cut);
+      }
       exchange.end(200, "cut", "stream_cut");
       recorder.cut(exchange, cut);
       throw new CloseConnectionException("the stream was cut, and its client told");

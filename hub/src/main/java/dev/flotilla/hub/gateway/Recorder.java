@@ -38,18 +38,23 @@ public final class Recorder {
   void attemptFailed(Exchange exchange, AttemptFailed failed) {
     Target target = exchange.target;
     if (target != null) {
-      metrics.attemptFailed(exchange.model, target.name());
       if (failed.blame() == AttemptFailed.Blame.TARGET) {
+        blamed(exchange, target);
         news.failed(target, exchange.id, failed.reason(), failed.silent(), nanoClock.getAsLong());
       }
     }
+  }
+
+  /** The target is to blame for a failed attempt: counted where the dispatcher counts it too. */
+  void blamed(Exchange exchange, Target target) {
+    metrics.attemptFailed(exchange.model, target.name());
   }
 
   /** A stream failed after its first byte. */
   void cut(Exchange exchange, String reason) {
     Target target = exchange.target;
     if (target != null) {
-      metrics.attemptFailed(exchange.model, target.name());
+      blamed(exchange, target);
       news.failed(target, exchange.id, reason + ", in mid-stream", true, nanoClock.getAsLong());
     }
   }

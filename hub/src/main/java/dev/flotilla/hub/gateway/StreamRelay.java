@@ -43,6 +43,7 @@ final class StreamRelay {
   private @Nullable OutputStream out;
   private boolean finished;
   private boolean unflushed;
+  private boolean stalled;
 
   /**
    * @param usageWanted whether the client itself asked for the chunk with the usage
@@ -82,6 +83,7 @@ final class StreamRelay {
         throw failed;
       }
       cut = failed.reason();
+      stalled = failed.stalled();
     }
     OutputStream to = out;
     if (cut == null && to != null) {
@@ -90,6 +92,11 @@ final class StreamRelay {
       tell(to, String.valueOf(cut));
     }
     return cut;
+  }
+
+  /** Whether the stream was cut because its target was silent for too long. */
+  boolean stalled() {
+    return stalled;
   }
 
   /** Passes events on until {@code [DONE]}; says what is wrong where something is. */

@@ -61,7 +61,7 @@ final class Upstream {
         boolean idleDeath =
             failure instanceof ReplyCutShort cut && cut.beforeFirstByte() && lease.reused();
         if (!idleDeath || fresh) {
-          throw AttemptFailed.died(words(failure));
+          throw AttemptFailed.of(failure);
         }
         fresh = true;
       }
@@ -124,7 +124,7 @@ final class Upstream {
       if (client.isGone()) {
         throw new ClientGone();
       }
-      return AttemptFailed.died(words(deadline.explain(seen)));
+      return AttemptFailed.of(deadline.explain(seen));
     }
 
     /** Gives the connection back, if the reply ended so that it can carry another. */

@@ -299,7 +299,7 @@ public final class Dispatcher {
     try {
       long now = nanoClock.getAsLong();
       if (verdict.failed()) {
-        faults.fault(reservation, verdict.reason(), now);
+        faults.fault(reservation, verdict.reason(), verdict.stalled(), now);
       } else if (verdict.served()) {
         faults.success(reservation);
       }
@@ -330,7 +330,7 @@ public final class Dispatcher {
     lock.lock();
     try {
       long now = nanoClock.getAsLong();
-      faults.fault(ended, reason, now);
+      faults.fault(ended, reason, false, now);
       ledger.count(ended.target(), false);
       review(now);
     } finally {

@@ -8,11 +8,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which targets are set aside because they failed requests, and for how long.
  *
- * <p>A fault sets the target aside for a second, each further one for twice as long, up to a
- * minute. After the pause the target is half open: one request is let through as a probe; when it
- * ends well the target is whole again, when it fails the next pause begins. So a target that fails
- * at once attracts one request a pause, not all of them. Faults of requests that were already under
- * way when the pause began do not lengthen it: one crash fails many requests, and is one crash.
+ * <p>A fault sets the target aside for a second, a stall (which took some request its whole
+ * patience to find out) for ten; each further one for twice as long, up to a minute. After the
+ * pause the target is half open: one request is let through as a probe; when it ends well the
+ * target is whole again, when it fails the next pause begins. So a target that fails at once
+ * attracts one request a pause, not all of them. Faults of requests that were already under way
+ * when the pause began do not lengthen it: one crash fails many requests, and is one crash.
  *
  * <p>A fault is the target's: it closed early, stalled, answered "model not found" or refused the
  * connection. What a client did wrong is never one.
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Faults {
   static final long PAUSE_FIRST_NANOS = 1_000_000_000L;
+  static final long PAUSE_STALLED_NANOS = 10_000_000_000L;
   static final long PAUSE_MAX_NANOS = 60_000_000_000L;
 
   /** How much a fresh fault adds to the expected time; halves every half minute. */
@@ -42,7 +44,7 @@ final class Faults {
   }
 
   /** The attempt failed through the target's fault. */
-  void fault(Reservation attempt, String reason, long nowNanos) {
+  void fault(Reservation attempt, String reason, boolean stalled, long nowNanos) {
     State state = states.computeIfAbsent(attempt.target().ledgerKey(), key -> new State());
     state.penalty = penalty(state, nowNanos) + PENALTY_SECONDS;
     state.penaltyAtNanos = nowNanos;
@@ -56,7 +58,8 @@ final class Faults {
     state.open = true;
     state.consecutive++;
     state.asideSinceNanos = nowNanos;
-    long pause = PAUSE_FIRST_NANOS << Math.min(state.consecutive - 1, 6);
+    long first = stalled ? PAUSE_STALLED_NANOS : PAUSE_FIRST_NANOS;
+    long pause = first << Math.min(state.consecutive - 1, 6);
     state.asideUntilNanos = nowNanos + Math.min(pause, PAUSE_MAX_NANOS);
   }
 

@@ -19,11 +19,12 @@ public final class Reservation implements AutoCloseable {
   /**
    * What the attempt says of its target.
    *
+   * @param stalled whether it failed by being silent for too long
    * @param reason what went wrong, for people
    */
-  record Verdict(boolean served, boolean failed, String reason) {
-    static final Verdict NONE = new Verdict(false, false, "");
-    static final Verdict SERVED = new Verdict(true, false, "");
+  record Verdict(boolean served, boolean failed, boolean stalled, String reason) {
+    static final Verdict NONE = new Verdict(false, false, false, "");
+    static final Verdict SERVED = new Verdict(true, false, false, "");
   }
 
   Reservation(Target target, int concurrency, long startedNanos, Consumer<Reservation> onClose) {
@@ -49,7 +50,12 @@ public final class Reservation implements AutoCloseable {
 
   /** The target failed the request by its own fault: to be said before the close. */
   public void failed(String reason) {
-    verdict = new Verdict(false, true, reason);
+    verdict = new Verdict(false, true, false, reason);
+  }
+
+  /** The target failed the request by silence, and may hang: to be said before the close. */
+  public void stalled(String reason) {
+    verdict = new Verdict(false, true, true, reason);
   }
 
   Verdict verdict() {

@@ -175,6 +175,8 @@ class BadEngineTest {
       assertThat(client.untilClosed())
           .contains("one", "no further chunk of the reply came within 200 ms")
           .doesNotContain("[DONE]");
+      await().until(() -> load(hub, "a").failed() == 1);
+      assertThat(load(hub, "a").setAsideMillis()).as("it may hang").isBetween(2_000L, 10_000L);
     }
   }
 
@@ -193,6 +195,62 @@ class BadEngineTest {
 
       assertThat(reply.body()).contains("from b");
       assertThat(reply.header("x-flotilla-attempts")).isEqualTo("2");
+      assertThat(load(hub, "a").setAsideMillis()).as("it may hang").isBetween(2_000L, 10_000L);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "Failed to parse messages: Missing tool call type: {}",
+        "Failed to parse tools: Missing tool function: {}",
+        "image input is not supported - hint: you may need to provide the mmproj",
+        "audio input is not supported - hint: you may need to provide the mmproj",
+        "Unknown reasoning format: zz"
+      })
+  void aRequestThatLlamaServerCouldNotReadIsItsClientsMistakeThoughItSays500(String said) {
+    a.alwaysChat(Script.error(500, "server_error", said));
+    b.alwaysChat(Script.error(500, "server_error", said));
+    try (TestHub hub = TestHub.over(a, b)) {
+      TestClient.Reply reply = hub.chat("x");
+
+      assertThat(reply.status()).isEqualTo(400);
+      assertThat(reply.body()).contains(said, "\"type\":\"invalid_request_error\"");
+      assertThat(reply.header("x-flotilla-attempts")).isEqualTo("1");
+      assertThat(load(hub, "a").failed() + load(hub, "b").failed()).isZero();
+      assertThat(hub.metrics()).doesNotContain("flotilla_attempts_failed_total{");
+    }
+  }
+
+  @Test
+  void twoWorkersThatFailWithTheSameWordsAreEnough() {
+    for (ScriptedEngine each : List.of(a, b, c)) {
+      each.alwaysChat(Script.error(500, "server_error", "the sampler broke"));
+    }
+    try (TestHub hub = TestHub.over(a, b, c)) {
+      TestClient.Reply reply = hub.chat("x");
+
+      assertThat(reply.status()).isEqualTo(502);
+      assertThat(reply.body())
+          .contains("on 2 workers, which gave the same answer, so it is not tried on another")
+          .contains("the sampler broke");
+      assertThat(hub.usage(1).attempts()).isEqualTo(2);
+      assertThat(hub.metrics()).doesNotContain("flotilla_attempts_failed_total{");
+    }
+  }
+
+  @Test
+  void theMetricAndTheLoadCountTheSameFailedAttempts() {
+    a.alwaysChat(Script.serverError());
+    b.alwaysChat(Script.answer("from b"));
+    try (TestHub hub = TestHub.over(a, b)) {
+      assertThat(hub.chat("x").status()).isEqualTo(200);
+
+      await().until(() -> load(hub, "a").failed() == 1);
+      await()
+          .until(() ->
+              hub.metrics()
+                  .matches("(?s).*flotilla_attempts_failed_total\\{[^}]*\"a\"[^}]*} 1(\\.0)?\n.*"));
     }
   }
 

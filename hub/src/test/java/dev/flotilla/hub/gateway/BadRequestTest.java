@@ -44,9 +44,11 @@ class BadRequestTest {
         "{\"model\":\"public-name\",\"messages\":\"hi\"}                          | \"messages\"",
         "{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}                   | \"model\"",
         "{\"model\":7,\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}       | \"model\"",
-        "{\"model\":\"public-name\",\"messages\":[{}],\"n\":100000}               | \"n\"",
-        "{\"model\":\"public-name\",\"messages\":[{}],\"n\":0}                    | \"n\"",
-        "{\"model\":\"public-name\",\"messages\":[{}],\"stream\":\"yes\"}         | \"stream\"",
+        "{\"model\":\"public-name\",\"messages\":[{\"role\":\"user\"}],\"n\":100000}               | \"n\"",
+        "{\"model\":\"public-name\",\"messages\":[{\"role\":\"user\"}],\"n\":0}                    | \"n\"",
+        "{\"model\":\"public-name\",\"messages\":[{\"role\":\"user\"}],\"stream\":\"yes\"}         | \"stream\"",
+        "{\"model\":\"public-name\",\"messages\":[{\"content\":\"x\"}]}       | \"messages[0].role\"",
+        "{\"tools\":\"x\"}                                                       | \"tools\"",
         "{\"model\":\"public-name\",\"model\":\"b\",\"messages\":[{}]}            | \"model\"",
       })
   void aBodyThatIsNoRequestIsA400ThatNamesTheField(String body, String param) {

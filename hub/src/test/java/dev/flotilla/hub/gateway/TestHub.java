@@ -191,6 +191,13 @@ final class TestHub implements AutoCloseable {
     }
   }
 
+  /** The page of metrics as it is now. */
+  String metrics() {
+    try (TestClient client = client()) {
+      return client.get("/metrics").reply().body();
+    }
+  }
+
   /** The usage of the only request, or of the last. */
   Usage usage(int count) {
     org.awaitility.Awaitility.await().until(() -> usages.size() >= count);

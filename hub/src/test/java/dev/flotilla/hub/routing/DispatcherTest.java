@@ -312,6 +312,22 @@ class DispatcherTest {
   }
 
   @Test
+  void aTargetThatStallsAgainAndAgainIsSetAsideForTensOfSeconds() {
+    fleet.serve("m", target("a", "m", 1));
+    List<Long> pauses = new ArrayList<>();
+    for (int stall = 0; stall < 5; stall++) {
+      Reservation stalling = granted(enter("m", ""));
+      stalling.stalled("no further chunk of the reply came within 60 s");
+      stalling.close();
+      pauses.add(load("a").setAsideMillis() / 1000);
+      clock.addAndGet(load("a").setAsideMillis() * 1_000_000);
+    }
+
+    assertThat(pauses).containsExactly(10L, 20L, 40L, 60L, 60L);
+    assertThat(load("a").failed()).isEqualTo(5);
+  }
+
+  @Test
   void anotherAttemptGoesElsewhereAndBeforeTheOthersOfItsKey() {
     fleet.serve("m", target("a", "m", 1), target("b", "m", 1));
     Reservation first = granted(enter("m", "k"));
