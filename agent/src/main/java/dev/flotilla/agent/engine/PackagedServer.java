@@ -89,8 +89,10 @@ final class PackagedServer {
    */
   void install(ProgressListener progress) throws EngineUnavailable, InterruptedException {
     long deadline = System.nanoTime() + TURN_WITHIN.toNanos();
+    // Of a wait for another thread of this agent nothing is said: that thread itself tells how far
+    // it is, to the same listeners.
     while (!TURN.tryLock(LOOK_EVERY.toMillis(), TimeUnit.MILLISECONDS)) {
-      awaitTurn(deadline, progress);
+      inTime(deadline);
     }
     try {
       Files.createDirectories(engines);
@@ -116,7 +118,8 @@ final class PackagedServer {
     FileLock lock = null;
     try {
       while ((lock = channel.tryLock()) == null) {
-        awaitTurn(deadline, progress);
+        inTime(deadline);
+        progress.progress(SUBJECT, "waiting for another agent that installs it", 0, -1, false);
         Thread.sleep(LOOK_EVERY);
       }
       return channel;
@@ -127,13 +130,12 @@ final class PackagedServer {
     }
   }
 
-  private void awaitTurn(long deadline, ProgressListener progress) throws EngineUnavailable {
+  private void inTime(long deadline) throws EngineUnavailable {
     if (System.nanoTime() - deadline > 0) {
       throw new EngineUnavailable(
           "Another agent has been installing llama-server under %s for more than %d minutes; end it."
               .formatted(engines, TURN_WITHIN.toMinutes()));
     }
-    progress.progress(SUBJECT, "waiting for another agent that installs it", 0, -1, false);
   }
 
   private void installAlone(ProgressListener progress)

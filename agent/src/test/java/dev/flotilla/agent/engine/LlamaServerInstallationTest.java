@@ -122,7 +122,7 @@ class LlamaServerInstallationTest {
   }
 
   @Test
-  void twoAgentsOnOneHomeInstallOnce() throws Exception {
+  void twoWorkersOfOneAgentInstallOnceAndTheOneThatWaitsSaysNothing() throws Exception {
     Files.writeString(tools.resolve("pip.sh"), "sleep 0.5");
     try (ExecutorService agents = Executors.newVirtualThreadPerTaskExecutor()) {
       Future<Binary> one = agents.submit(() -> ensure(rule(true)));
@@ -130,6 +130,7 @@ class LlamaServerInstallationTest {
       assertThat(one.get().program()).isEqualTo(two.get().program());
     }
     assertThat(tools.resolve("calls")).hasContent("venv\npip");
+    assertThat(steps).noneMatch(step -> step.contains("another agent"));
   }
 
   @Test

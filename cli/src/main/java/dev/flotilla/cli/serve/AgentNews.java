@@ -19,7 +19,7 @@ final class AgentNews implements AgentListener {
 
   private final Shell shell;
   private final LongSupplier nanoTime;
-  private final Map<String, Said> steps = new ConcurrentHashMap<>();
+  private final Map<Step, Long> saidAtNanos = new ConcurrentHashMap<>();
   private final Map<String, String> workers = new ConcurrentHashMap<>();
 
   AgentNews(Shell shell, LongSupplier nanoTime) {
@@ -27,7 +27,8 @@ final class AgentNews implements AgentListener {
     this.nanoTime = nanoTime;
   }
 
-  private record Said(String step, long atNanos) {}
+  /** Two workers may report on one subject in turns, each at its own step. */
+  private record Step(String subject, String step) {}
 
   @Override
   public void connected(String hubId) {
@@ -59,14 +60,15 @@ final class AgentNews implements AgentListener {
   @Override
   public void progress(
       String subject, String step, long doneBytes, long totalBytes, boolean finished) {
-    Said before = steps.get(subject);
-    long now = nanoTime.getAsLong();
     if (finished) {
-      steps.remove(subject);
-    } else if (before == null
-        || !before.step().equals(step)
-        || now - before.atNanos() >= SELDOM_NANOS) {
-      steps.put(subject, new Said(step, now));
+      saidAtNanos.keySet().removeIf(said -> said.subject().equals(subject));
+      return;
+    }
+    Step at = new Step(subject, step);
+    Long before = saidAtNanos.get(at);
+    long now = nanoTime.getAsLong();
+    if (before == null || now - before >= SELDOM_NANOS) {
+      saidAtNanos.put(at, now);
       String far =
           totalBytes > 0 ? ": " + Text.bytes(doneBytes) + " of " + Text.bytes(totalBytes) : "";
       say(step + " (" + subject + ")" + far);
