@@ -85,12 +85,7 @@ public final class HubDialer {
       case UnknownHostException e -> "the name " + address.host() + " is not known";
       case SocketTimeoutException e -> address + " does not answer";
       case ConnectException e -> "nothing listens at " + address + " (" + detail + ")";
-      case SSLException e when detail.contains("PKIX") ->
-          "the certificate of "
-              + address
-              + " is signed by no authority that this machine trusts; pass the authority's"
-              + " certificate with --ca FILE";
-      case SSLException e -> "TLS with " + address + " fails: " + detail;
+      case SSLException e -> TlsTrouble.explain(address.toString(), e);
       default -> address + " can't be reached: " + (detail.isEmpty() ? failure : detail);
     };
   }

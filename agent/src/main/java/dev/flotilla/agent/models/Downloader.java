@@ -47,7 +47,16 @@ final class Downloader {
   private sealed interface Outcome {
     record Done(Fetched fetched) implements Outcome {}
 
-    record Again(String why, Duration notBefore) implements Outcome {}
+    /**
+     * Worth another try.
+     *
+     * @param unreached whether no server answered at all
+     */
+    record Again(String why, Duration notBefore, boolean unreached) implements Outcome {
+      Again(String why, Duration notBefore) {
+        this(why, notBefore, false);
+      }
+    }
   }
 
   private static final int BUFFER_BYTES = 128 << 10;
@@ -103,7 +112,8 @@ final class Downloader {
                 + again.why()
                 + (part.length() > 0
                     ? ". " + part.length() + " bytes are kept; the next try goes on from there."
-                    : "."));
+                    : ".")
+                + (again.unreached() ? FileRequests.networkAdvice(order) : ""));
       }
       LOG.log(System.Logger.Level.INFO, "{0}: {1}; trying again", order.source(), again.why());
       steps.at(order.step() + ": " + again.why() + ", trying again", part.length(), order.size());
@@ -126,7 +136,7 @@ final class Downloader {
       reply = requests.get(order, mayResume ? part : null);
     } catch (IOException e) {
       FileRequests.rethrowInterrupt(e);
-      return new Outcome.Again(FileRequests.reason(e), Duration.ZERO);
+      return new Outcome.Again(FileRequests.reason(e), Duration.ZERO, true);
     }
     try (InputStream body = reply.body()) {
       return switch (reply.statusCode()) {

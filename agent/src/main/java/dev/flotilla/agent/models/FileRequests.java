@@ -3,10 +3,12 @@ package dev.flotilla.agent.models;
 import dev.flotilla.agent.models.PartFile.Note;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.OptionalLong;
@@ -98,7 +100,8 @@ final class FileRequests {
                   + tries
                   + " tries: "
                   + reason(e)
-                  + ".");
+                  + "."
+                  + networkAdvice(order));
         }
         Thread.sleep(limits.pause(tries, Duration.ZERO));
       }
@@ -199,8 +202,25 @@ final class FileRequests {
     }
   }
 
+  /** What to try where a server can't be reached at all, as a sentence after a space. */
+  static String networkAdvice(Order order) {
+    return " Is there a network? Behind a proxy start with FLOTILLA_JAVA_OPTS='-Dhttps.proxyHost=HOST"
+        + " -Dhttps.proxyPort=PORT'"
+        + (order.source().startsWith("hf:")
+            ? "; HF_ENDPOINT names a mirror of Hugging Face."
+            : ".");
+  }
+
   static String reason(IOException e) {
+    for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
+      if (cause instanceof UnresolvedAddressException) {
+        return "the server's name is not known here";
+      }
+    }
     String message = e.getMessage();
+    if (e instanceof ConnectException && (message == null || message.isBlank())) {
+      return "nothing answers there";
+    }
     return message == null || message.isBlank() ? e.getClass().getSimpleName() : message;
   }
 }

@@ -2,6 +2,7 @@ package dev.flotilla.agent.policy;
 
 import dev.flotilla.wire.WorkerSpec;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -251,7 +252,11 @@ public record Policy(
 
   private Optional<String> refusal(String what, String remedy) {
     return Optional.of(
-        "This machine's policy does not allow %s; %s in %s and start the agent again."
-            .formatted(what, remedy, file));
+        "This machine's policy does not allow %s; %s in %s%s and start the agent again."
+            .formatted(
+                what,
+                remedy,
+                file,
+                Files.exists(file) ? "" : " (create it; docs/agent.md shows its form)"));
   }
 }

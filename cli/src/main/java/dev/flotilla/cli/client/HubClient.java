@@ -1,5 +1,6 @@
 package dev.flotilla.cli.client;
 
+import dev.flotilla.agent.lanes.TlsTrouble;
 import dev.flotilla.cli.output.Failure;
 import java.io.IOException;
 import java.io.InputStream;
@@ -11,6 +12,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpTimeoutException;
+import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -29,11 +31,20 @@ public final class HubClient {
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
   private final URI hub;
+  private final String option;
   private final Optional<String> key;
   private final HttpClient http;
 
   public HubClient(URI hub, Optional<String> key, Optional<Path> ca) {
+    this(hub, key, ca, "--hub");
+  }
+
+  /**
+   * @param option what names the address on the command line, for what is advised
+   */
+  public HubClient(URI hub, Optional<String> key, Optional<Path> ca, String option) {
     this.hub = hub;
+    this.option = option;
     this.key = key;
     // HTTP/1.1: the default sends an upgrade to HTTP/2 with each request, which some servers choke
     // on.
@@ -108,7 +119,15 @@ public final class HubClient {
     try {
       return body.length == 0 ? MAPPER.createObjectNode() : MAPPER.readTree(body);
     } catch (JacksonException e) {
-      throw new Failure(hub + request.uri().getPath() + " answers, but not as a hub does", e);
+      throw new Failure(
+          hub
+              + request.uri().getPath()
+              + " answers, but not as a "
+              + kind()
+              + " does; is "
+              + option
+              + " right?",
+          e);
     }
   }
 
@@ -118,26 +137,37 @@ public final class HubClient {
     } catch (HttpTimeoutException e) {
       throw new Failure("no answer from " + hub + " in time: " + e.getMessage(), e);
     } catch (ConnectException e) {
-      throw new Failure(
-          "nothing answers at "
-              + hub
-              + ": start a hub with 'flotilla up', or name the one you mean with --hub URL",
-          e);
+      throw new Failure(notThere(e), e);
     } catch (SSLException e) {
-      throw new Failure(
-          "can't trust "
-              + hub
-              + ": "
-              + e.getMessage()
-              + "; name the authority of its certificate with --ca FILE",
-          e);
+      throw new Failure(TlsTrouble.explain(hub.toString(), e), e);
     } catch (IOException e) {
       String what = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
-      throw new Failure("can't talk with " + hub + ": " + what, e);
+      boolean noHttp = what.contains("header parser") || what.contains("status line");
+      throw new Failure(
+          noHttp
+              ? hub + " does not answer in HTTP; if it speaks TLS, write " + option + " https://…"
+              : "can't talk with " + hub + ": " + what,
+          e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new Failure("interrupted while asking " + hub, e);
     }
+  }
+
+  private String notThere(ConnectException e) {
+    if (e.getCause() instanceof ConnectException deeper
+        && deeper.getCause() instanceof UnresolvedAddressException) {
+      return "the name " + hub.getHost() + " is not known; is " + option + " right?";
+    }
+    return "nothing answers at "
+        + hub
+        + (option.equals("--hub")
+            ? ": start a hub with 'flotilla up', or name the one you mean with --hub URL"
+            : ": is that server running? Name the one you mean with " + option + " URL");
+  }
+
+  private String kind() {
+    return option.equals("--hub") ? "hub" : "server with OpenAI's API";
   }
 
   private Failure refusal(int status, byte[] body) {

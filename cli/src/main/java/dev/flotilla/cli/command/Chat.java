@@ -119,7 +119,7 @@ public final class Chat implements Callable<Integer> {
   private HubClient serverAt(String address) {
     String text = HubOptions.httpAddress(address, "--url").toString();
     URI base = URI.create(text.endsWith("/v1") ? text.substring(0, text.length() - 3) : text);
-    return new HubClient(base, hub.key(shell), hub.ca());
+    return new HubClient(base, hub.key(shell), hub.ca(), "--url");
   }
 
   private static String firstModel(HubClient client) {

@@ -6,13 +6,19 @@ import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.Format;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Style;
+import dev.flotilla.cli.output.Table;
+import dev.flotilla.cli.output.Table.Cell;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WrongUsage;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -30,6 +36,7 @@ import tools.jackson.databind.JsonNode;
     })
 public final class Describe implements Callable<Integer> {
   private static final int EVENTS_SHOWN = 10;
+  private static final int EVENTS_LOOKED_AT = 1000;
   private static final int STATES_SHOWN = 10;
 
   private final Shell shell;
@@ -118,6 +125,9 @@ public final class Describe implements Callable<Integer> {
           if (value.isObject()) {
             shell.out().println(Style.STRONG.apply(title, shell.colours()));
             print(value, indent + "  ");
+          } else if (value.isArray() && !value.isEmpty() && value.get(0).isObject()) {
+            shell.out().println(Style.STRONG.apply(title, shell.colours()));
+            printTable(value, indent + "  ");
           } else {
             String gap = " ".repeat(width + indent.length() - title.length() + 2);
             shell
@@ -130,7 +140,46 @@ public final class Describe implements Callable<Integer> {
         });
   }
 
+  /** Things of one kind, a row each: a model's recipes, a node's engines. */
+  private void printTable(JsonNode things, String indent) {
+    List<String> fields =
+        things
+            .valueStream()
+            .flatMap(thing -> thing.propertyStream().map(Map.Entry::getKey))
+            .distinct()
+            .toList();
+    List<String> titles = new ArrayList<>(fields.stream().map(Describe::title).toList());
+    titles.set(0, indent + titles.getFirst());
+    Table table = new Table(titles);
+    for (JsonNode thing : things) {
+      List<Cell> row = new ArrayList<>();
+      for (String field : fields) {
+        String text = plain(field, thing.path(field));
+        row.add(Cell.of(row.isEmpty() ? indent + text : text));
+      }
+      table.add(row);
+    }
+    table.print(shell, Integer.MAX_VALUE);
+  }
+
   private static String plain(String field, JsonNode value) {
+    if (value.isObject()) {
+      String all =
+          value
+              .propertyStream()
+              .map(each -> each.getKey() + " " + plain(each.getKey(), each.getValue()))
+              .filter(each -> !each.endsWith(" -"))
+              .collect(Collectors.joining("; "));
+      return all.isEmpty() ? "-" : all;
+    }
+    if (value.isMissingNode()) {
+      return "-";
+    }
+    if (field.endsWith("Millis") && value.isNumber()) {
+      return value.asDouble() <= 0
+          ? "-"
+          : String.format(Locale.ROOT, "%.1f s", value.asDouble() / 1000);
+    }
     if (value.isNull() || (value.isArray() && value.isEmpty())) {
       return "-";
     }
@@ -141,12 +190,7 @@ public final class Describe implements Callable<Integer> {
       return value.asLong() <= 0 ? "-" : Text.bytes(value.asLong());
     }
     if (value.isArray()) {
-      return String.join(
-          ", ",
-          value
-              .valueStream()
-              .map(part -> part.isObject() ? part.toString() : part.asString(""))
-              .toList());
+      return String.join(", ", value.valueStream().map(part -> part.asString("")).toList());
     }
     if (value.isFloatingPointNumber()) {
       return String.format(Locale.ROOT, "%.1f", value.doubleValue());
@@ -158,7 +202,7 @@ public final class Describe implements Callable<Integer> {
   /** {@code contextTokens} as people read it: "Context tokens". */
   private static String title(String field) {
     String spaced = field.replaceAll("([a-z])([A-Z])", "$1 $2").toLowerCase(Locale.ROOT);
-    spaced = spaced.endsWith(" bytes") ? spaced.substring(0, spaced.length() - 6) : spaced;
+    spaced = spaced.replaceFirst(" (bytes|millis)$", "");
     return Character.toUpperCase(spaced.charAt(0)) + spaced.substring(1);
   }
 
@@ -224,8 +268,30 @@ public final class Describe implements Callable<Integer> {
     return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }
 
+  private List<JsonNode> eventsOf(HubClient client) {
+    return client
+        .get("/api/events?limit=" + EVENTS_SHOWN + "&subject=" + encoded(name))
+        .valueStream()
+        .toList();
+  }
+
+  /** What happened to a model happened to its workers, those that are gone too. */
+  private List<JsonNode> eventsOfModel(HubClient client) {
+    Pattern its = Pattern.compile("[^/]+/" + Pattern.quote(name) + "-\\d+");
+    List<JsonNode> all =
+        client
+            .get("/api/events?limit=" + EVENTS_LOOKED_AT)
+            .valueStream()
+            .filter(event -> {
+              String subject = event.path("subject").asString("");
+              return subject.equals(name) || its.matcher(subject).matches();
+            })
+            .toList();
+    return all.subList(Math.max(0, all.size() - EVENTS_SHOWN), all.size());
+  }
+
   private void printEvents(HubClient client) {
-    JsonNode events = client.get("/api/events?limit=" + EVENTS_SHOWN + "&subject=" + encoded(name));
+    List<JsonNode> events = kind == Listing.MODELS ? eventsOfModel(client) : eventsOf(client);
     if (events.isEmpty()) {
       return;
     }
