@@ -159,7 +159,22 @@ public final class ControlLane implements AutoCloseable {
     if (hub != null) {
       hub.close();
     }
+    awaitEnd();
     ended.complete(new AgentEnd("closed", reason));
+  }
+
+  /** After it nothing is written to the home any more, so that its lock may be released. */
+  private void awaitEnd() {
+    if (thread.getState() == Thread.State.NEW || thread == Thread.currentThread()) {
+      return;
+    }
+    try {
+      if (!thread.join(limits.goodbye())) {
+        LOG.log(System.Logger.Level.WARNING, "The control lane''s thread did not end in time");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   @Override

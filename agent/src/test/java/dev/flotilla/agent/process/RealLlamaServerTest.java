@@ -50,8 +50,6 @@ class RealLlamaServerTest implements SupervisorListener {
       new ModelStore(cache.resolve("models"), System.getenv(), DownloadLimits.defaults());
   private final List<Happened> events = new CopyOnWriteArrayList<>();
   private final List<WorkerReport> heard = new CopyOnWriteArrayList<>();
-  private final HttpClient client =
-      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private Supervisor supervisor;
 
   @BeforeAll
@@ -81,7 +79,6 @@ class RealLlamaServerTest implements SupervisorListener {
 
   @AfterEach
   void nothingIsLeftBehind() {
-    client.close();
     supervisor.close();
     assertThat(heard).noneMatch(report -> report.pid() != 0 && NodeUnderTest.lives(report.pid()));
   }
@@ -190,18 +187,25 @@ class RealLlamaServerTest implements SupervisorListener {
 
   private String post(WorkerReport report, String path, String body) throws Exception {
     HttpResponse<String> reply =
-        client.send(
+        send(
             request(report, path, report.apiKey())
                 .POST(HttpRequest.BodyPublishers.ofString(body))
-                .build(),
-            HttpResponse.BodyHandlers.ofString());
+                .build());
     assertThat(reply.statusCode()).as(reply.body()).isEqualTo(200);
     return reply.body();
   }
 
   private HttpResponse<String> get(WorkerReport report, String path, String key)
       throws IOException, InterruptedException {
-    return client.send(request(report, path, key).build(), HttpResponse.BodyHandlers.ofString());
+    return send(request(report, path, key).build());
+  }
+
+  /** On a connection of its own: the engine closes kept ones when it likes. */
+  private static HttpResponse<String> send(HttpRequest request)
+      throws IOException, InterruptedException {
+    try (HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
+      return client.send(request, HttpResponse.BodyHandlers.ofString());
+    }
   }
 
   private static HttpRequest.Builder request(WorkerReport report, String path, String key) {

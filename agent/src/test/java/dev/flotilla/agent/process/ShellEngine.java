@@ -29,8 +29,8 @@ final class ShellEngine implements EngineAdapter {
   volatile Optional<String> missing = Optional.empty();
   volatile Optional<String> wrong = Optional.empty();
 
-  /** The worker, as in {@code node/m-1}, whose process accepts questions and never answers. */
-  volatile String hangs = "";
+  /** The launch whose process accepts questions and never answers; 0 is none. */
+  volatile long hangs;
 
   @Override
   public String engine() {
@@ -91,7 +91,7 @@ final class ShellEngine implements EngineAdapter {
     if (wrong.isPresent()) {
       return new Readiness.Wrong(wrong.get());
     }
-    if (spec.id().equals(hangs)) {
+    if (launch.generation() == hangs) {
       LockSupport.parkNanos(Duration.ofHours(1).toNanos()); // an interrupt ends it
     }
     return Files.exists(launch.runDirectory().resolve("ready"))

@@ -108,10 +108,9 @@ class SupervisorTest {
     WorkerReport first = node.await(ID, Phase.READY);
     WorkerReport neighbour = node.await("node/n-1", Phase.READY);
     new ProcessBuilder("kill", "-STOP", String.valueOf(first.pid())).start().waitFor();
-    node.engine.hangs = ID;
+    node.engine.hangs = first.generation();
 
     node.await("verdict", () -> assertThat(node.events("worker-unresponsive")).hasSize(1));
-    node.engine.hangs = "";
     node.await("second launch", () -> assertThat(node.report(ID).launches()).isEqualTo(2));
     WorkerReport second = node.await(ID, Phase.READY);
 
