@@ -1,11 +1,14 @@
 package dev.flotilla.hub;
 
 import dev.flotilla.hub.api.Api;
+import dev.flotilla.hub.api.HostGuard;
 import dev.flotilla.hub.api.HubStatus;
+import dev.flotilla.hub.fleet.BackendView;
 import dev.flotilla.hub.fleet.Fleet;
 import dev.flotilla.hub.fleet.FleetLimits;
 import dev.flotilla.hub.fleet.WorkerView;
 import dev.flotilla.hub.gateway.Authorities;
+import dev.flotilla.hub.gateway.BackendProbe;
 import dev.flotilla.hub.gateway.Gateway;
 import dev.flotilla.hub.gateway.GatewayLimits;
 import dev.flotilla.hub.gateway.Health;
@@ -26,6 +29,7 @@ import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.Ledger;
 import dev.flotilla.hub.routing.QueueLimits;
 import dev.flotilla.hub.routing.Speeds;
+import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.server.HubServer;
 import dev.flotilla.hub.server.ListenFailed;
 import dev.flotilla.hub.server.ServerLimits;
@@ -156,7 +160,9 @@ public final class Hub implements AutoCloseable {
               new FleetWindow(fleet, dispatcher, journal, this::notices),
               access(),
               () -> address().toString());
-      List<HttpService> services = new ArrayList<>(clientServices(speeds, journal));
+      List<HttpService> services = new ArrayList<>(clientServices(ledger, speeds, journal));
+      services.addFirst(
+          new HostGuard(config.listen().getHostString(), config.machineName(), keys.required()));
       services.add(new EnrolService(nodes, LaneLimits.DEFAULT, System::nanoTime));
       services.add(new Api(apiParts(nodes, journal)));
       services.add(dashboard);
@@ -167,6 +173,10 @@ public final class Hub implements AutoCloseable {
                   config.certificate(),
                   localListener(),
                   ServerLimits.DEFAULTS,
+                  () ->
+                      Math.min(
+                          revisions.inForce().spec().limits().requestBodyBytes(),
+                          ServerLimits.DEFAULTS.bodyBytesMax()),
                   services,
                   upgrades.upgraders()));
       server.start();
@@ -200,7 +210,16 @@ public final class Hub implements AutoCloseable {
   }
 
   /** What clients call: {@code /v1/*}, {@code /health}, {@code /ready}, {@code /metrics}. */
-  private List<HttpService> clientServices(Speeds speeds, RecentEvents journal) {
+  private List<HttpService> clientServices(Ledger ledger, Speeds speeds, RecentEvents journal) {
+    Deadlines deadlines = closing(new Deadlines(System::nanoTime)).start();
+    closing(
+            new BackendProbe(
+                fleet::backendTargets,
+                ledger::inFlight,
+                fleet::backendHeard,
+                deadlines,
+                System::nanoTime))
+        .start();
     Metrics metrics = new Metrics();
     HubGauges.add(metrics, store, revisions, fleet);
     GatewayLimits limits = GatewayLimits.DEFAULTS;
@@ -209,8 +228,8 @@ public final class Hub implements AutoCloseable {
             fleet,
             dispatcher,
             keys,
-            new Recorder(speeds, journal, metrics, clock, System::nanoTime),
-            closing(new Deadlines(System::nanoTime)).start(),
+            new Recorder(speeds, journal, metrics, clock, System::nanoTime).onServed(this::alive),
+            deadlines,
             limits,
             ServerLimits.DEFAULTS,
             () -> revisions.inForce().spec().limits().requestBodyBytes(),
@@ -219,6 +238,17 @@ public final class Hub implements AutoCloseable {
         gateway,
         new ModelList(fleet, keys, limits),
         new Health(fleet, dispatcher, metrics, this::troubles));
+  }
+
+  /** A reply in order is proof of life, where a question was answered with none. */
+  private void alive(Target target) {
+    if (target.kind() == Target.Kind.BACKEND
+        && fleet.backends().stream()
+            .anyMatch(view ->
+                view.name().equals(target.name())
+                    && view.state() == BackendView.State.UNREACHABLE)) {
+      fleet.backendHeard(target, "");
+    }
   }
 
   /** What makes the connections to backends. */

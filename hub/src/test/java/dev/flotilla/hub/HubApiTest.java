@@ -2,12 +2,14 @@ package dev.flotilla.hub;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.hub.keys.Keys.Creation;
 import dev.flotilla.hub.keys.Keys.Role;
 import dev.flotilla.hub.store.Store;
 import dev.flotilla.hub.store.StoreLimits;
 import dev.flotilla.testkit.ScriptedEngine;
+import dev.flotilla.testkit.TestClient;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -21,6 +23,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -161,6 +164,93 @@ final class HubApiTest {
 
       assertThat(http.send(forged, BodyHandlers.ofString()).statusCode()).isEqualTo(403);
       assertThat(json(get(hub, "/api/tokens"))).isEmpty();
+    }
+  }
+
+  @Test
+  void aForeignNameLeadsToNothingWhereNoKeyIsDemanded() throws Exception {
+    for (String path : List.of("/", "/v1/models", "/ui/live", "/metrics", "/api/status")) {
+      try (Hub hub = Hub.start(config(false));
+          TestClient client = TestClient.connect(hub.address().getPort())) {
+        client.send("GET " + path + " HTTP/1.1\r\nHost: evil.example.com\r\n\r\n");
+        TestClient.Reply reply = client.reply();
+        assertThat(reply.status()).as(path).isEqualTo(403);
+        assertThat(reply.body()).contains("host_not_allowed", "flotilla keys create");
+      }
+    }
+    String key = key("me", Role.CLIENT);
+    try (Hub hub = Hub.start(config(false));
+        TestClient client = TestClient.connect(hub.address().getPort())) {
+      client.send(
+          "GET /v1/models HTTP/1.1\r\nHost: hub.example.com\r\nAuthorization: Bearer "
+              + key
+              + "\r\n\r\n");
+      assertThat(client.reply().status()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void whatIsTooLargeIsToldTheSameLimitWhoeverNotices() throws Exception {
+    try (Hub hub = Hub.start(config(false))) {
+      for (long length : new long[] {40L << 20, 100L << 20}) {
+        try (TestClient client = TestClient.connect(hub.address().getPort())) {
+          client.send(
+              "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+                  + length
+                  + "\r\n\r\n");
+          TestClient.Reply reply = client.reply();
+          assertThat(reply.status()).isEqualTo(413);
+          assertThat(reply.body()).contains("larger than 33554432 bytes", "limits.request-body");
+        }
+      }
+      try (TestClient client = TestClient.connect(hub.address().getPort())) {
+        client.send(
+            "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nX: " + "x".repeat(200_000) + "\r\n\r\n");
+        TestClient.Reply reply = client.reply();
+        assertThat(reply.status()).isEqualTo(431);
+        assertThat(reply.body()).contains("larger than 32768 bytes");
+      }
+      try (TestClient client = TestClient.connect(hub.address().getPort())) {
+        client.send("GET /" + "x".repeat(100_000) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        TestClient.Reply reply = client.reply();
+        assertThat(reply.status()).isEqualTo(414);
+        assertThat(reply.body()).contains("longer than 8192 bytes");
+      }
+    }
+  }
+
+  @Test
+  void aBackendThatIsDeadServesNothingAndIsShownAsUnreachable() throws Exception {
+    String file;
+    try (ScriptedEngine engine = ScriptedEngine.start()) {
+      file = fleet(engine);
+    }
+    try (Hub hub = Hub.start(config(false))) {
+      post(hub, "/api/apply", file);
+
+      await().atMost(Duration.ofSeconds(20)).until(() -> get(hub, "/ready").statusCode() == 503);
+
+      assertThat(get(hub, "/ready").body())
+          .contains("backend engine is unreachable (nothing listens");
+      JsonNode backend = json(get(hub, "/api/backends")).get(0);
+      assertThat(backend.path("state").asString()).isEqualTo("UNREACHABLE");
+      assertThat(backend.path("stateReason").asString()).startsWith("nothing listens on");
+      await()
+          .atMost(Duration.ofSeconds(20))
+          .until(() -> get(hub, "/api/events").body().contains("backend-unreachable"));
+      assertThat(get(hub, "/").body()).contains("nobody answers", "unreachable");
+    }
+  }
+
+  @Test
+  void aBackendThatAnswersIsShownAsReachable() throws Exception {
+    try (ScriptedEngine engine = ScriptedEngine.start();
+        Hub hub = Hub.start(config(false))) {
+      post(hub, "/api/apply", fleet(engine));
+      await()
+          .atMost(Duration.ofSeconds(20))
+          .until(() ->
+              json(get(hub, "/api/backends")).get(0).path("state").asString().equals("REACHABLE"));
     }
   }
 

@@ -147,7 +147,8 @@ class HubTest {
 
         serve(hub, "https://127.0.0.1:" + wrong.port(), 4, "");
         TestClient.Reply reply = chat(hub);
-        assertThat(reply.status()).isEqualTo(502);
+        // Whether the hub's own question found out first, or this one.
+        assertThat(reply.status()).isIn(502, 503);
         assertThat(reply.body()).contains("no trusted connection to 127.0.0.1:" + wrong.port());
       }
     }

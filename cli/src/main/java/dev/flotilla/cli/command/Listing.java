@@ -89,12 +89,14 @@ final class Listing {
           "/api/backends",
           "no backends",
           column("Backend", "name"),
+          new Column("State", false, node -> state(text(node, "state").replace('_', ' '))),
           column("Knows the model as", "model"),
           column("In flight", node -> node.path("inFlight").asInt() + "/" + count(node, "slots")),
           column("Served", node -> node.path("served").asString("0")),
           column("Failed", node -> node.path("failed").asString("0")),
           column("Key", node -> orDash(text(node, "key"))),
-          column("URL", "url"));
+          column("URL", "url"),
+          column("Why", node -> orDash(text(node, "stateReason"))));
 
   static final Listing ROUTES =
       new Listing(
@@ -302,9 +304,9 @@ final class Listing {
   private static Cell state(String state) {
     Style style =
         switch (state) {
-          case "SERVING" -> Style.GOOD;
+          case "SERVING", "REACHABLE" -> Style.GOOD;
           case "STARTING", "DRAINING", "SUSPECT" -> Style.CARE;
-          case "REFUSED", "LOST" -> Style.BAD;
+          case "REFUSED", "LOST", "UNREACHABLE", "WITHOUT KEY" -> Style.BAD;
           default -> Style.PLAIN;
         };
     return new Cell(state.toLowerCase(Locale.ROOT), style);

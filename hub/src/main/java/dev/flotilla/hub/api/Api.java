@@ -95,7 +95,11 @@ public final class Api implements HttpService {
     get(
         rules,
         "/api/backends",
-        call -> ApiViews.backends(parts.revisions().inForce().spec(), parts.dispatcher().loads()));
+        call ->
+            ApiViews.backends(
+                parts.revisions().inForce().spec(),
+                parts.fleet().backends(),
+                parts.dispatcher().loads()));
     get(rules, "/api/routes", call -> ApiViews.routes(parts.revisions().inForce().spec()));
     get(rules, "/api/events", this::events);
     get(rules, "/api/history", this::history);

@@ -1,5 +1,6 @@
 package dev.flotilla.hub.api;
 
+import dev.flotilla.hub.fleet.BackendView;
 import dev.flotilla.hub.fleet.WorkerView;
 import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.TargetLoad;
@@ -64,7 +65,7 @@ final class ApiViews {
   }
 
   /** Backends; of the key only the variable's name is known here. */
-  static ArrayNode backends(FleetSpec spec, List<TargetLoad> loads) {
+  static ArrayNode backends(FleetSpec spec, List<BackendView> views, List<TargetLoad> loads) {
     Map<String, TargetLoad> byName = byName(loads);
     ArrayNode list = MAPPER.createArrayNode();
     for (FleetSpec.Backend backend : spec.backends()) {
@@ -75,6 +76,13 @@ final class ApiViews {
               .put("model", backend.model())
               .put("slots", backend.slots())
               .put("key", backend.keyVariable().map(variable -> "env:" + variable).orElse(""));
+      views.stream()
+          .filter(view -> view.name().equals(backend.name()))
+          .findFirst()
+          .ifPresent(view -> {
+            node.put("state", view.state().name()).put("stateReason", view.reason());
+            node.put("since", view.since() == null ? null : view.since().toString());
+          });
       addLoad(node, byName.get(backend.name()));
     }
     return list;

@@ -7,6 +7,7 @@ import dev.flotilla.hub.lanes.WorkLanes;
 import dev.flotilla.hub.routing.Dialer;
 import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.FleetSource;
+import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.spec.FleetSpec;
 import dev.flotilla.hub.store.FleetMemory;
 import dev.flotilla.hub.store.Journal;
@@ -57,6 +58,7 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
   private final String hubId;
   private final WorkLanes lanes;
   private final FleetLimits limits;
+  private final InstantSource clock;
   private final LongSupplier nanoTime;
   private final Thread watcher;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
@@ -96,6 +98,7 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
     this.hubId = hubId;
     this.lanes = lanes;
     this.limits = limits;
+    this.clock = clock;
     this.nanoTime = nanoTime;
     this.events = new FleetEvents(journal);
     this.roster = new Roster(lanes, memory, events, limits);
@@ -229,6 +232,25 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
         pool.open(),
         node.workers.size(),
         !node.drainedBy.isEmpty());
+  }
+
+  /** Every configured backend, as it was heard last. */
+  public List<BackendView> backends() {
+    return locked(snapshots::backendViews);
+  }
+
+  /** Where the backends are that have their keys, in use or not. */
+  public List<Target> backendTargets() {
+    return locked(snapshots::backendTargets);
+  }
+
+  /**
+   * A backend answered, or did not.
+   *
+   * @param trouble why it can't be used, empty where it can
+   */
+  public void backendHeard(Target backend, String trouble) {
+    changed(() -> roster.changed |= snapshots.backendHeard(backend, trouble, clock.instant()));
   }
 
   /** Downloads and installations under way, oldest first. */

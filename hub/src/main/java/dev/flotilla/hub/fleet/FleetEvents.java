@@ -163,6 +163,19 @@ final class FleetEvents {
             .formatted(backend, variable));
   }
 
+  /** A backend answers again, or does not any more; its first answer is no news. */
+  void backendHeard(String backend, BackendView.State from, String trouble) {
+    if (!trouble.isEmpty()) {
+      warn(
+          "backend-unreachable",
+          backend,
+          "Backend %s is unreachable: %s. Nothing is sent to it until it answers."
+              .formatted(backend, trouble));
+    } else if (from == BackendView.State.UNREACHABLE) {
+      info("backend-back", backend, "Backend %s answers again.".formatted(backend));
+    }
+  }
+
   /** A worker's state changed. */
   void changed(FleetWorker worker, State from, State to, boolean sameLaunch) {
     switch (to) {

@@ -31,6 +31,10 @@ final class SnapshotBuilder {
 
   private final Map<String, Instant> created = new HashMap<>();
   private final Map<String, Target> backends = new HashMap<>();
+
+  /** What was heard of the backends that have a target. */
+  private final Map<String, BackendView> heard = new HashMap<>();
+
   private FleetSpec spec = new FleetSpec(List.of(), List.of(), List.of(), FleetSpec.Limits.DEFAULT);
   private long revision;
 
@@ -48,10 +52,12 @@ final class SnapshotBuilder {
   void apply(FleetSpec next, long nextRevision, Instant at) {
     Map<String, FleetSpec.Backend> before = new HashMap<>();
     spec.backends().forEach(backend -> before.put(backend.name(), backend));
+    heard.keySet().retainAll(next.backends().stream().map(FleetSpec.Backend::name).toList());
     backends.keySet().retainAll(next.backends().stream().map(FleetSpec.Backend::name).toList());
     for (FleetSpec.Backend backend : next.backends()) {
       if (!backend.equals(before.get(backend.name())) || !backends.containsKey(backend.name())) {
         backends.remove(backend.name());
+        heard.remove(backend.name());
         backendTarget(backend).ifPresent(target -> backends.put(backend.name(), target));
       }
     }
@@ -62,6 +68,51 @@ final class SnapshotBuilder {
     next.routes().forEach(route -> names.addAll(route.models()));
     created.keySet().retainAll(names);
     names.forEach(name -> created.putIfAbsent(name, at));
+  }
+
+  /** Targets of the backends, those that are not reachable included. */
+  List<Target> backendTargets() {
+    return List.copyOf(backends.values());
+  }
+
+  /**
+   * What a backend answered; false where that is no news, or it is another backend by now.
+   *
+   * @param trouble why it can't be used, empty where it can
+   */
+  boolean backendHeard(Target target, String trouble, Instant at) {
+    Target now = backends.get(target.name());
+    if (now == null || !now.dialer().equals(target.dialer())) {
+      return false;
+    }
+    BackendView before = backendView(target.name());
+    BackendView.State state =
+        trouble.isEmpty() ? BackendView.State.REACHABLE : BackendView.State.UNREACHABLE;
+    if (before.state() == state && before.reason().equals(trouble)) {
+      return false;
+    }
+    Instant since = before.state() == state && before.since() != null ? before.since() : at;
+    heard.put(target.name(), new BackendView(target.name(), state, trouble, since));
+    backends.put(target.name(), now.admitting(trouble.isEmpty()));
+    if (before.state() != state) {
+      events.backendHeard(target.name(), before.state(), trouble);
+    }
+    return true;
+  }
+
+  List<BackendView> backendViews() {
+    return spec.backends().stream().map(backend -> backendView(backend.name())).toList();
+  }
+
+  private BackendView backendView(String name) {
+    BackendView view = heard.get(name);
+    return view != null
+        ? view
+        : new BackendView(
+            name,
+            backends.containsKey(name) ? BackendView.State.UNKNOWN : BackendView.State.WITHOUT_KEY,
+            backends.containsKey(name) ? "" : "its key is not in the hub's environment",
+            null);
   }
 
   FleetSnapshot build(Collection<FleetNode> nodes, Progress progress) {
@@ -115,6 +166,12 @@ final class SnapshotBuilder {
             why.add("backend " + backend.name() + ": its key is not in the hub's environment");
           } else {
             targets.add(target);
+            BackendView view = backendView(backend.name());
+            if (view.state() == BackendView.State.UNREACHABLE) {
+              why.add("backend " + backend.name() + " is unreachable (" + view.reason() + ")");
+            } else {
+              why.add("backend " + backend.name() + " is asked");
+            }
           }
         }
       }

@@ -6,6 +6,7 @@ import dev.flotilla.hub.store.Journal;
 import dev.flotilla.hub.store.Usage;
 import dev.flotilla.wire.EngineTimings;
 import java.time.InstantSource;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /** Closes the loop at the end of each request: learned speeds, the usage log, metrics. */
@@ -16,6 +17,7 @@ public final class Recorder {
   private final InstantSource clock;
   private final LongSupplier nanoClock;
   private final FaultNews news;
+  private volatile Consumer<Target> served = _ -> {};
 
   /**
    * @param nanoClock a clock that never jumps, such as {@code System::nanoTime}
@@ -32,6 +34,12 @@ public final class Recorder {
     this.clock = clock;
     this.nanoClock = nanoClock;
     this.news = new FaultNews(journal);
+  }
+
+  /** Tells {@code listener} of each target that served a request; to be called before any ends. */
+  public Recorder onServed(Consumer<Target> listener) {
+    served = listener;
+    return this;
   }
 
   /** One attempt failed, and another may follow. */
@@ -92,6 +100,7 @@ public final class Recorder {
     if (target == null) {
       return;
     }
+    served.accept(target);
     EngineTimings timings = exchange.timings;
     long firstToken = exchange.streamed ? exchange.firstByteNanos - exchange.sentNanos : -1;
     long decode =

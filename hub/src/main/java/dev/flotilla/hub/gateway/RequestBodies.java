@@ -1,5 +1,6 @@
 package dev.flotilla.hub.gateway;
 
+import dev.flotilla.hub.server.JsonErrors;
 import dev.flotilla.wire.ApiError;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.http.HeaderNames;
@@ -153,15 +154,6 @@ final class RequestBodies {
   }
 
   private static Refusal tooLarge(long max) {
-    return Refusal.refused(
-        new ApiError(
-            413,
-            "invalid_request_error",
-            "request_too_large",
-            "the request's body is larger than "
-                + max
-                + " bytes, which is this hub's limit (limits.request-body in fleet.yaml)",
-            null,
-            null));
+    return Refusal.refused(JsonErrors.bodyTooLarge(max));
   }
 }

@@ -59,6 +59,27 @@ public record Target(
     BOTH
   }
 
+  /** The same place, which takes requests or does not. */
+  public Target admitting(boolean now) {
+    return new Target(
+        name,
+        kind,
+        model,
+        upstreamModel,
+        engine,
+        node,
+        generation,
+        contextTokens,
+        longestTokenBytes,
+        slots,
+        now,
+        capability,
+        apiKey,
+        host,
+        basePath,
+        dialer);
+  }
+
   /** The identity under which the ledger counts: name and launch. */
   public String ledgerKey() {
     return name + '#' + generation;

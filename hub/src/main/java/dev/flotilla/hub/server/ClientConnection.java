@@ -77,6 +77,10 @@ public final class ClientConnection
   private @Nullable ServerConnection http;
   private byte @Nullable [] ahead;
   private boolean ended;
+  private boolean lingers;
+
+  /** What has arrived since the head's first byte; used by the connection's thread alone. */
+  private long headBytes;
 
   private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.IDLE);
   private volatile long phaseDueNanos;
@@ -117,6 +121,7 @@ public final class ClientConnection
             protocol().handle(limit);
             return null;
           });
+      linger();
     } finally {
       all.remove(this);
       wentAway();
@@ -198,6 +203,43 @@ public final class ClientConnection
   /** Closes the connection once the reply of the request at hand is out. */
   public void closeAfterReply() {
     protocol().close(false);
+  }
+
+  /**
+   * Reads on for a moment once the reply is out: it refuses a request of which much may be on its
+   * way, and a socket that is closed with bytes unread takes the reply back. Called by the
+   * connection's thread.
+   */
+  void lingerAfterReply() {
+    lingers = true;
+  }
+
+  private void linger() {
+    if (!lingers) {
+      return;
+    }
+    phase.set(Phase.CUT);
+    Thread end =
+        Thread.ofVirtual()
+            .name("client-linger")
+            .start(() -> {
+              try {
+                Thread.sleep(all.limits().lingerTime());
+                closeSocket();
+              } catch (InterruptedException endedBefore) {
+                // Nothing to close: the client has gone.
+                return;
+              }
+            });
+    while (next() != null) {
+      // what nobody will look at
+    }
+    end.interrupt();
+  }
+
+  /** Whether more of a head has arrived than a head may have. */
+  boolean headIsTooLarge() {
+    return phase.get() == Phase.HEAD && headBytes >= all.limits().headBytesMax();
   }
 
   /** The request has ended. */
@@ -333,9 +375,11 @@ public final class ClientConnection
         bytes = pull();
       }
       if (bytes != null && phase.get() == Phase.IDLE) {
+        headBytes = 0;
         enter(Phase.HEAD, all.limits().headTime());
         all.wake();
       }
+      headBytes += bytes == null ? 0 : bytes.length;
       return bytes;
     } finally {
       reading.unlock();

@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,10 +45,8 @@ public final class HubServer implements AutoCloseable {
   public record Certificate(Path chain, Path key) {}
 
   /**
-   * @param address where to listen; port 0 takes any free one
-   * @param local a second listener without TLS, for the machine itself
-   * @param services each adds its own paths
-   * @param upgraders the lanes
+   * As the longer one, with the listener's own bound as the largest body.
+   *
    * @throws ListenFailed where the certificate can't be read
    */
   public HubServer(
@@ -58,6 +57,27 @@ public final class HubServer implements AutoCloseable {
       List<HttpService> services,
       List<Http1Upgrader> upgraders)
       throws ListenFailed {
+    this(address, certificate, local, limits, limits::bodyBytesMax, services, upgraders);
+  }
+
+  /**
+   * @param address where to listen; port 0 takes any free one
+   * @param local a second listener without TLS, for the machine itself
+   * @param bodyBytesMax largest request body now, from the configuration: what is said of a body
+   *     that even the listener refuses
+   * @param services each adds its own paths
+   * @param upgraders the lanes
+   * @throws ListenFailed where the certificate can't be read
+   */
+  public HubServer(
+      InetSocketAddress address,
+      Optional<Certificate> certificate,
+      Optional<InetSocketAddress> local,
+      ServerLimits limits,
+      LongSupplier bodyBytesMax,
+      List<HttpService> services,
+      List<Http1Upgrader> upgraders)
+      throws ListenFailed {
     this.address = address;
     this.local = local;
     Http1ConnectionSelector http =
@@ -65,7 +85,7 @@ public final class HubServer implements AutoCloseable {
             .config(
                 Http1Config.builder()
                     .maxHeadersSize(limits.headBytesMax())
-                    .maxPrologueLength(8 << 10)
+                    .maxPrologueLength(ServerLimits.FIRST_LINE_BYTES_MAX)
                     .continueImmediately(false)
                     .sendKeepAliveHeader(false)
                     .build())
@@ -77,7 +97,7 @@ public final class HubServer implements AutoCloseable {
             .shutdownHook(false)
             .featuresDiscoverServices(false)
             .shutdownGracePeriod(limits.stopTime());
-    listen(builder, address, limits);
+    listen(builder, address, limits, bodyBytesMax);
     builder.routing(routing -> route(routing, services));
     if (certificate.isPresent()) {
       builder.tls(tls(certificate.get()));
@@ -86,14 +106,17 @@ public final class HubServer implements AutoCloseable {
         builder.putSocket(
             LOCAL,
             socket -> {
-              listen(socket, second, limits);
+              listen(socket, second, limits, bodyBytesMax);
               socket.routing(routing -> route(routing, services));
             }));
     this.server = builder.build();
   }
 
   private void listen(
-      ListenerConfig.BuilderBase<?, ?> listener, InetSocketAddress at, ServerLimits limits) {
+      ListenerConfig.BuilderBase<?, ?> listener,
+      InetSocketAddress at,
+      ServerLimits limits,
+      LongSupplier bodyBytesMax) {
     listener
         .address(at.getAddress())
         .port(at.getPort())
@@ -109,7 +132,7 @@ public final class HubServer implements AutoCloseable {
         .protocolsDiscoverServices(false)
         .concurrencyLimitDiscoverServices(false)
         .shutdownGracePeriod(limits.stopTime())
-        .directHandlers(new JsonErrors(limits.bodyBytesMax()).handlers())
+        .directHandlers(new JsonErrors(bodyBytesMax, limits).handlers())
         .addConnectionSelector(connections);
   }
 

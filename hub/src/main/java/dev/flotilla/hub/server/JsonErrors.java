@@ -10,13 +10,32 @@ import io.helidon.http.ServerResponseHeaders;
 import io.helidon.http.Status;
 import io.helidon.webserver.http.DirectHandlers;
 import io.helidon.webserver.http.ServerResponse;
+import java.util.function.LongSupplier;
 
 /** What Helidon refuses by itself, in OpenAI's form, and without words from inside. */
 public final class JsonErrors {
-  private final long bodyBytesMax;
+  private final LongSupplier bodyBytesMax;
+  private final ServerLimits limits;
 
-  JsonErrors(long bodyBytesMax) {
+  /**
+   * @param bodyBytesMax largest request body now
+   */
+  JsonErrors(LongSupplier bodyBytesMax, ServerLimits limits) {
     this.bodyBytesMax = bodyBytesMax;
+    this.limits = limits;
+  }
+
+  /** The refusal of a body that is larger than the configuration allows. */
+  public static ApiError bodyTooLarge(long bytesMax) {
+    return new ApiError(
+        413,
+        "invalid_request_error",
+        "request_too_large",
+        "the request's body is larger than "
+            + bytesMax
+            + " bytes, which is this hub's limit (limits.request-body in fleet.yaml)",
+        null,
+        null);
   }
 
   /** Answers a request with an error; nothing may have been sent before. */
@@ -44,13 +63,19 @@ public final class JsonErrors {
       Status status,
       ServerResponseHeaders headers,
       String message) {
+    // Helidon calls this a bad request, and keeps its reason to itself.
+    int code =
+        status.code() == 400 && ClientConnection.current().headIsTooLarge() ? 431 : status.code();
     String what = request.method() + " " + Names.shown(request.path());
+    if (code == 413 || code == 414 || code == 431) {
+      ClientConnection.current().lingerAfterReply();
+    }
     return DirectHandler.TransportResponse.builder()
-        .status(status)
+        .status(code == status.code() ? status : Status.create(code))
         .headers(headers)
         .header(HeaderValues.CONTENT_TYPE_JSON)
         .keepAlive(type.keepAlive())
-        .entity(ApiErrors.body(error(status.code(), what)))
+        .entity(ApiErrors.body(error(code, what)))
         .build();
   }
 
@@ -65,20 +90,25 @@ public final class JsonErrors {
               what + ": this path has another method",
               null,
               null);
-      case 413 ->
-          new ApiError(
-              413,
-              "invalid_request_error",
-              "request_too_large",
-              "the request's body is larger than " + bodyBytesMax + " bytes",
-              null,
-              null);
+      case 413 -> bodyTooLarge(bodyBytesMax.getAsLong());
       case 414 ->
           new ApiError(
               414,
               "invalid_request_error",
               "uri_too_long",
-              "the request's first line is too long",
+              "the request's first line is longer than "
+                  + ServerLimits.FIRST_LINE_BYTES_MAX
+                  + " bytes, which is this hub's limit",
+              null,
+              null);
+      case 431 ->
+          new ApiError(
+              431,
+              "invalid_request_error",
+              "headers_too_large",
+              "the request's headers are larger than "
+                  + limits.headBytesMax()
+                  + " bytes, which is this hub's limit",
               null,
               null);
       case 500 ->

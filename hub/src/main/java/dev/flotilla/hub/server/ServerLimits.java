@@ -28,6 +28,9 @@ public record ServerLimits(
     Duration lingerTime,
     Duration stopTime) {
 
+  /** The longest first line of a request, method and path and query together. */
+  public static final int FIRST_LINE_BYTES_MAX = 8 << 10;
+
   public static final ServerLimits DEFAULTS =
       new ServerLimits(
           64L << 20,

@@ -1,0 +1,53 @@
+package dev.flotilla.hub.api;
+
+import dev.flotilla.hub.server.JsonErrors;
+import dev.flotilla.wire.ApiError;
+import io.helidon.http.HeaderNames;
+import io.helidon.webserver.http.HttpRules;
+import io.helidon.webserver.http.HttpService;
+import io.helidon.webserver.http.ServerRequest;
+import io.helidon.webserver.http.ServerResponse;
+import java.util.Optional;
+
+/**
+ * Stands before everything that a browser may be led to by a foreign name (DNS rebinding): {@code
+ * /v1}, the dashboard and {@code /metrics}. {@link Api} looks itself. Where keys are demanded any
+ * name will do, as a page without a key gets nothing; {@code /health} and {@code /ready} tell no
+ * secret and are asked by whatever name a supervisor has; agents prove who they are.
+ *
+ * <p>To be registered before the services that it guards.
+ */
+public final class HostGuard implements HttpService {
+  private final BrowserGuard guard;
+  private final boolean keysDemanded;
+
+  /**
+   * @param listenHost what the hub listens on
+   * @param machineName the machine's own name, empty where unknown
+   */
+  public HostGuard(String listenHost, String machineName, boolean keysDemanded) {
+    this.guard = new BrowserGuard(listenHost, machineName, keysDemanded);
+    this.keysDemanded = keysDemanded;
+  }
+
+  @Override
+  public void routing(HttpRules rules) {
+    if (!keysDemanded) {
+      rules
+          .any("/", this::look)
+          .any("/ui/*", this::look)
+          .any("/v1/*", this::look)
+          .any("/metrics", this::look);
+    }
+  }
+
+  private void look(ServerRequest request, ServerResponse response) {
+    Optional<ApiError> refusal =
+        guard.refusal(false, ApiCall.header(request, HeaderNames.HOST), "", "");
+    if (refusal.isPresent()) {
+      JsonErrors.send(response, refusal.get());
+    } else {
+      response.next();
+    }
+  }
+}
