@@ -61,6 +61,14 @@ final class ArchitectureTest {
           .because("a fake engine must not know what is tested with it");
 
   @ArchTest
+  static final ArchRule BENCH_USES_WIRE =
+      noClasses()
+          .that(resideInAPackage("dev.flotilla.bench.."))
+          .should()
+          .dependOnClassesThat(oursOutside("dev.flotilla.bench..", WIRE))
+          .because("it measures any server, and must not favour ours");
+
+  @ArchTest
   static final ArchRule ONLY_AN_ENGINE_MAY_USE_THE_VECTOR_MODULE =
       noClasses()
           .that(resideInAPackage("dev.flotilla.."))

@@ -4,15 +4,9 @@ import dev.flotilla.hub.routing.Dialer;
 import dev.flotilla.wire.Connection;
 import dev.flotilla.wire.Http1;
 import dev.flotilla.wire.Http1Limits;
-import dev.flotilla.wire.SocketConnection;
+import dev.flotilla.wire.Origin;
 import java.io.IOException;
-import java.net.ConnectException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.Socket;
-import java.net.SocketTimeoutException;
 import java.net.URI;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -20,9 +14,6 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLException;
-import javax.net.ssl.SSLParameters;
-import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,9 +39,7 @@ public final class SocketDialer implements Dialer, AutoCloseable {
     public static final Limits DEFAULTS = new Limits(256, Duration.ofSeconds(30));
   }
 
-  private final String host;
-  private final int port;
-  private final @Nullable SSLContext tls;
+  private final Origin origin;
   private final Limits limits;
   private final LongSupplier nanoClock;
   private final ReentrantLock lock = new ReentrantLock();
@@ -64,32 +53,14 @@ public final class SocketDialer implements Dialer, AutoCloseable {
    *     there is no host
    */
   public SocketDialer(URI base, Optional<SSLContext> tls, Limits limits, LongSupplier nanoClock) {
-    boolean secure = "https".equalsIgnoreCase(base.getScheme());
-    if (!secure && !"http".equalsIgnoreCase(base.getScheme())) {
-      throw new IllegalArgumentException("a backend's URL begins with http:// or https://");
-    }
-    String name = base.getHost();
-    if (name == null) {
-      throw new IllegalArgumentException("a backend's URL names a host");
-    }
-    this.host = name.startsWith("[") ? name.substring(1, name.length() - 1) : name;
-    this.port = base.getPort() > 0 ? base.getPort() : secure ? 443 : 80;
-    this.tls = secure ? tls.orElseGet(SocketDialer::machinesOwn) : null;
+    this.origin = new Origin(base, tls);
     this.limits = limits;
     this.nanoClock = nanoClock;
   }
 
-  private static SSLContext machinesOwn() {
-    try {
-      return SSLContext.getDefault();
-    } catch (java.security.NoSuchAlgorithmException e) {
-      throw new IllegalStateException("this JDK has no TLS", e);
-    }
-  }
-
-  /** The value of the {@code Host} header that goes with a backend's URL. */
-  public static String hostHeader(URI base) {
-    return base.getPort() < 0 ? base.getHost() : base.getHost() + ":" + base.getPort();
+  /** The value of the {@code Host} header that goes with the backend's URL. */
+  public String hostHeader() {
+    return origin.hostHeader();
   }
 
   @Override
@@ -98,7 +69,7 @@ public final class SocketDialer implements Dialer, AutoCloseable {
     if (pooled != null) {
       return pooled;
     }
-    return new Pooled(connect(limit));
+    return new Pooled(origin.connect(limit));
   }
 
   private @Nullable Pooled takeIdle() {
@@ -115,50 +86,6 @@ public final class SocketDialer implements Dialer, AutoCloseable {
       return null;
     } finally {
       lock.unlock();
-    }
-  }
-
-  private Connection connect(Duration limit) throws IOException {
-    String where = host + ":" + port;
-    try {
-      // By name each time: a backend may move.
-      InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(host), port);
-      if (tls == null) {
-        return SocketConnection.dial(address, limit);
-      }
-      return secured(tls, address, limit);
-    } catch (UnknownHostException unknown) {
-      throw new IOException("the host " + host + " is not known", unknown);
-    } catch (SocketTimeoutException slow) {
-      throw new IOException(
-          "no connection to " + where + " within " + limit.toMillis() + " ms", slow);
-    } catch (ConnectException refused) {
-      throw new IOException("nothing listens on " + where, refused);
-    } catch (SSLException distrust) {
-      throw new IOException(
-          "no trusted connection to " + where + ": " + distrust.getMessage(), distrust);
-    }
-  }
-
-  private Connection secured(SSLContext context, InetSocketAddress address, Duration limit)
-      throws IOException {
-    int millis = Math.clamp(limit.toMillis(), 1, Integer.MAX_VALUE);
-    Socket plain = new Socket();
-    try {
-      plain.setTcpNoDelay(true);
-      plain.connect(address, millis);
-      SSLSocket socket =
-          (SSLSocket) context.getSocketFactory().createSocket(plain, host, port, true);
-      SSLParameters parameters = socket.getSSLParameters();
-      parameters.setEndpointIdentificationAlgorithm("HTTPS");
-      socket.setSSLParameters(parameters);
-      socket.setSoTimeout(millis);
-      socket.startHandshake();
-      socket.setSoTimeout(0);
-      return new SocketConnection(socket);
-    } catch (IOException failed) {
-      plain.close();
-      throw failed;
     }
   }
 

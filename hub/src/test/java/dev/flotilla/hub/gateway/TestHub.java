@@ -160,7 +160,7 @@ final class TestHub implements AutoCloseable {
         true,
         setup.capability,
         "engine-key",
-        SocketDialer.hostHeader(url),
+        dialer.hostHeader(),
         "",
         dialer);
   }

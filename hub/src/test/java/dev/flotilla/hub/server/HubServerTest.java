@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.flotilla.hub.gateway.Authorities;
 import dev.flotilla.hub.gateway.SocketDialer;
 import dev.flotilla.hub.routing.Dialer;
 import dev.flotilla.testkit.TestClient;
+import dev.flotilla.wire.Authorities;
 import dev.flotilla.wire.HttpCall;
 import dev.flotilla.wire.HttpHeaders;
 import dev.flotilla.wire.HttpReply;

@@ -1,4 +1,4 @@
-package dev.flotilla.hub.gateway;
+package dev.flotilla.wire;
 
 import java.io.IOException;
 import java.io.InputStream;
