@@ -4,6 +4,7 @@ import dev.flotilla.agent.engine.EngineAdapter;
 import dev.flotilla.agent.engine.LlamaServerAdapter;
 import dev.flotilla.agent.engine.LlamaServerInstallation;
 import dev.flotilla.agent.policy.Policy;
+import dev.flotilla.agent.process.ProcessStarter;
 import dev.flotilla.agent.process.Supervisor;
 import dev.flotilla.wire.ControlMessage.Desired;
 import dev.flotilla.wire.NodeFacts.EngineFacts;
@@ -17,6 +18,7 @@ import java.util.OptionalInt;
 public final class LocalEngines implements Supervision.Source {
   private final Policy policy;
   private final List<EngineAdapter> adapters;
+  private final ProcessStarter starter;
 
   /**
    * Engines of one agent.
@@ -25,7 +27,18 @@ public final class LocalEngines implements Supervision.Source {
    * @param searchPath where programs are looked for, as in the variable PATH
    */
   public LocalEngines(Path home, Policy policy, String searchPath) {
+    this(home, policy, searchPath, ProcessStarter.inOwnSession());
+  }
+
+  /**
+   * Engines of one agent, started in a way of the caller's, such as on certain processors.
+   *
+   * @param home the agent's home, which installed engines are in
+   * @param searchPath where programs are looked for, as in the variable PATH
+   */
+  public LocalEngines(Path home, Policy policy, String searchPath, ProcessStarter starter) {
     this.policy = policy;
+    this.starter = starter;
     this.adapters =
         policy.engine("llama-server").stream()
             .<EngineAdapter>map(
@@ -48,7 +61,8 @@ public final class LocalEngines implements Supervision.Source {
             adapters,
             around.models(),
             () -> around.facts().get().memoryAvailableBytes(),
-            around.listener());
+            around.listener(),
+            starter);
     supervisor.start();
     return new Supervised(supervisor);
   }

@@ -10,9 +10,6 @@ import dev.flotilla.wire.ControlMessage.Severity;
 import dev.flotilla.wire.WorkerReport.Phase;
 import dev.flotilla.wire.WorkerSpec;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -120,7 +117,7 @@ final class EngineLaunch {
   }
 
   private Running start(Path folder) throws IOException {
-    int port = freePort();
+    int port = Ports.free();
     Launch launch = new Launch(key, folder, generation);
     LaunchCommand command = adapter.command(spec, model, port, surroundings.threads(), launch);
     Map<String, String> environment = new HashMap<>(System.getenv());
@@ -157,7 +154,7 @@ final class EngineLaunch {
     String seen = "nothing was heard of it";
     while (true) {
       if (process.waitFor(limits.probeEvery().toMillis(), TimeUnit.MILLISECONDS)) {
-        return portTaken(running.port())
+        return Ports.taken(running.port())
             ? Optional.empty()
             : Optional.of(died("worker-not-ready", "It never became ready. " + explain(running)));
       }
@@ -242,23 +239,6 @@ final class EngineLaunch {
       if (interrupted) {
         Thread.currentThread().interrupt();
       }
-    }
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    }
-  }
-
-  /** Whether another program listens there now. */
-  private static boolean portTaken(int port) {
-    try (ServerSocket socket = new ServerSocket()) {
-      socket.setReuseAddress(true);
-      socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-      return false;
-    } catch (IOException e) {
-      return true;
     }
   }
 }

@@ -47,4 +47,20 @@ public interface ProcessStarter {
       return builder.start();
     };
   }
+
+  /**
+   * Starts each process as {@link #inOwnSession} does, on these processors alone; its children
+   * inherit that.
+   *
+   * @param taskset the program that binds a process to processors, and replaces itself by it
+   * @param cores as {@code taskset --cpu-list} takes them, such as {@code 0} or {@code 2-3}
+   */
+  static ProcessStarter onCores(Path taskset, String cores) {
+    ProcessStarter starter = inOwnSession();
+    return (command, environment, directory) -> {
+      List<String> line = new ArrayList<>(List.of(taskset.toString(), "-c", cores));
+      line.addAll(command);
+      return starter.start(line, environment, directory);
+    };
+  }
 }

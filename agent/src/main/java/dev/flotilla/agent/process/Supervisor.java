@@ -45,7 +45,7 @@ public final class Supervisor implements AutoCloseable {
   private boolean closed;
 
   /**
-   * A supervisor with the product's own clock, randomness, limits and way to start processes.
+   * A supervisor with the product's own clock, randomness and limits.
    *
    * @param home the agent's home, whose lock the caller holds
    * @param cores processors that the workers share
@@ -58,7 +58,8 @@ public final class Supervisor implements AutoCloseable {
       List<EngineAdapter> adapters,
       ModelFiles models,
       LongSupplier memoryAvailable,
-      SupervisorListener listener) {
+      SupervisorListener listener,
+      ProcessStarter starter) {
     this(
         new Surroundings(
             home,
@@ -68,7 +69,7 @@ public final class Supervisor implements AutoCloseable {
             models,
             memoryAvailable,
             listener,
-            ProcessStarter.inOwnSession(),
+            starter,
             InstantSource.system(),
             new SecureRandom(),
             SupervisorLimits.DEFAULTS));

@@ -73,7 +73,8 @@ class RealLlamaServerTest implements SupervisorListener {
                         System.getenv("PATH")))),
             models,
             () -> 8L << 30,
-            this);
+            this,
+            ProcessStarter.inOwnSession());
     supervisor.start();
   }
 
