@@ -1,0 +1,77 @@
+package dev.flotilla.bench.dataset;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes the prompts of a run. What is known of the server (who counts its tokens, how long its
+ * context is) is asked once, when it is first needed, and kept: a sweep makes many datasets. For
+ * one thread.
+ */
+public final class Datasets {
+  /** What {@link DatasetOptions#name} may be. */
+  public static final List<String> NAMES = List.of("random", "chat", "agent", "file", "replay");
+
+  private final Server server;
+  private final String model;
+  private final DatasetLimits limits;
+  private @Nullable TokenizerSearch counter;
+  private @Nullable OptionalInt context;
+
+  /**
+   * @param server the one under test, or what counts as it does
+   * @param model as the server knows it
+   */
+  public Datasets(Server server, String model, DatasetLimits limits) {
+    this.server = server;
+    this.model = model;
+    this.limits = limits;
+  }
+
+  /**
+   * The dataset.
+   *
+   * @throws DatasetRefused where the options can't be meant, or there is no such dataset to be had
+   */
+  public Dataset make(DatasetOptions options) throws DatasetRefused {
+    DatasetChecks.within("--num-prompts", options.count(), 0, limits.promptsMax());
+    DatasetChecks.within("--output-len", options.outputTokens(), 0, limits.tokensMax());
+    return switch (options.name()) {
+      case "random" -> RandomPrompts.make(options, counter(), context(), limits);
+      default ->
+          throw DatasetRefused.usage(
+              "--dataset: '" + options.name() + "' is not one of " + String.join(", ", NAMES));
+    };
+  }
+
+  /** Who counts tokens, in words: for a report. */
+  public String countedBy() {
+    return counter().words();
+  }
+
+  /** The tokenizer of the server, where it has one that costs it next to nothing. */
+  public Optional<Tokenizer> tokenizer() {
+    return counter().tokenizer().filter(Tokenizer::cheap);
+  }
+
+  /** Tokens that one request may have, input and output together, where the server says. */
+  public OptionalInt context() {
+    OptionalInt known = context;
+    if (known == null) {
+      known = ContextProbe.tokens(server, model, limits);
+      context = known;
+    }
+    return known;
+  }
+
+  private TokenizerSearch counter() {
+    TokenizerSearch known = counter;
+    if (known == null) {
+      known = TokenizerSearch.of(server, model, limits);
+      counter = known;
+    }
+    return known;
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.bench.dataset;
+
+import org.jspecify.annotations.NullMarked;
