@@ -1,29 +1,24 @@
 package dev.flotilla.wire;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
-import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
-import tools.jackson.core.JsonParser;
 
 /**
  * Reads what the relay must know of each chunk of a streamed reply, or of a whole reply.
  *
- * <p>The relay pays for this once per token, so it is a walk over the bytes that knows JSON's
- * strings and nesting and looks at the names of the top level and of each choice only; it makes no
- * objects. Since it always knows whether it stands in a string and how deep, nothing that a model
- * writes can pass for a field, however it is quoted. Values that matter and are rare ({@code
- * usage}, {@code timings}, {@code error}) are cut out and parsed by Jackson. Names written with
- * escapes are decoded before they are compared.
- *
- * <p>The walk tells an object that is whole from one that is not; inside of values that it skips it
- * looks at strings and brackets only. One scan per stream, used again and again by its thread.
+ * <p>The relay pays for this once per token, so it is a {@link JsonWalk} that looks at the names of
+ * the top level and of each choice only. Values that matter and are rare ({@code usage}, {@code
+ * timings}, {@code error}) are cut out and parsed by Jackson. One scan per stream, used again and
+ * again by its thread.
  */
-public final class ChunkScan {
+public final class ChunkScan extends JsonWalk {
+  private static final int TOP = 0;
+  private static final int CHOICE = 1;
   private static final byte[] MODEL = "model".getBytes(US_ASCII);
   private static final byte[] CHOICES = "choices".getBytes(US_ASCII);
   private static final byte[] FINISH_REASON = "finish_reason".getBytes(US_ASCII);
@@ -35,14 +30,6 @@ public final class ChunkScan {
   private static final byte[] DATA = "data: ".getBytes(US_ASCII);
 
   private final byte[] publicName;
-
-  private byte[] bytes = new byte[0];
-  private int at;
-  private int end;
-  private byte[] keyBytes = bytes;
-  private int keyStart;
-  private int keyEnd;
-  private boolean keyEscaped;
 
   private int modelStart;
   private int modelEnd;
@@ -69,9 +56,6 @@ public final class ChunkScan {
    * @return whether it is one JSON object and nothing else
    */
   public boolean scan(byte[] json, int start, int length) {
-    bytes = json;
-    at = start;
-    end = start + length;
     modelStart = -1;
     modelEnd = -1;
     choices = 0;
@@ -80,9 +64,7 @@ public final class ChunkScan {
     usage = null;
     timings = null;
     failed = false;
-    boolean whole = object(true);
-    skipSpace();
-    if (!whole || at != end) {
+    if (!wholeObject(json, start, length, TOP)) {
       return false;
     }
     if (failed && error == null) {
@@ -174,55 +156,9 @@ public final class ChunkScan {
     }
   }
 
-  // The walk. Each method begins at the first byte of its thing and ends after its last one, or
-  // says that the thing is broken.
-
-  private boolean object(boolean top) {
-    skipSpace();
-    if (at >= end || bytes[at] != '{') {
-      return false;
-    }
-    at++;
-    skipSpace();
-    if (at < end && bytes[at] == '}') {
-      at++;
-      return true;
-    }
-    while (true) {
-      if (!key()) {
-        return false;
-      }
-      boolean fine = top ? topField() : choiceField();
-      if (!fine) {
-        return false;
-      }
-      skipSpace();
-      if (at >= end || (bytes[at] != ',' && bytes[at] != '}')) {
-        return false;
-      }
-      if (bytes[at++] == '}') {
-        return true;
-      }
-      skipSpace();
-    }
-  }
-
-  /** A name, its colon, and the space up to the value. */
-  private boolean key() {
-    keyBytes = bytes;
-    keyStart = at + 1;
-    keyEscaped = false;
-    if (!string()) {
-      return false;
-    }
-    keyEnd = at - 1;
-    skipSpace();
-    if (at >= end || bytes[at] != ':') {
-      return false;
-    }
-    at++;
-    skipSpace();
-    return at < end;
+  @Override
+  boolean field(int level) {
+    return level == TOP ? topField() : choiceField();
   }
 
   private boolean topField() {
@@ -261,24 +197,8 @@ public final class ChunkScan {
   }
 
   private boolean choiceList() {
-    at++;
-    skipSpace();
-    if (at < end && bytes[at] == ']') {
-      at++;
-      return true;
-    }
-    while (true) {
-      boolean fine = at < end && (bytes[at] == '{' ? object(false) : value());
-      skipSpace();
-      if (!fine || at >= end || (bytes[at] != ',' && bytes[at] != ']')) {
-        return false;
-      }
-      choices++;
-      if (bytes[at++] == ']') {
-        return true;
-      }
-      skipSpace();
-    }
+    choices = list(CHOICE);
+    return choices >= 0;
   }
 
   private boolean choiceField() {
@@ -286,97 +206,5 @@ public final class ChunkScan {
       finished = true;
     }
     return value();
-  }
-
-  private boolean value() {
-    byte first = bytes[at];
-    if (first == '"') {
-      return string();
-    }
-    if (first == '{' || first == '[') {
-      return nested();
-    }
-    int start = at;
-    while (at < end && isLiteral(bytes[at])) {
-      at++;
-    }
-    return at > start;
-  }
-
-  private boolean nested() {
-    int depth = 0;
-    while (at < end) {
-      switch (bytes[at]) {
-        case '"' -> {
-          if (!string()) {
-            return false;
-          }
-          continue;
-        }
-        case '{', '[' -> depth++;
-        case '}', ']' -> depth--;
-        default -> {}
-      }
-      at++;
-      if (depth == 0) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private boolean string() {
-    if (at >= end || bytes[at] != '"') {
-      return false;
-    }
-    byte[] b = bytes;
-    int last = end;
-    for (int i = at + 1; i < last; i++) {
-      if (b[i] == '"') {
-        at = i + 1;
-        return true;
-      }
-      if (b[i] == '\\') {
-        keyEscaped = true;
-        i++;
-      }
-    }
-    return false;
-  }
-
-  private void skipSpace() {
-    while (at < end
-        && (bytes[at] == ' ' || bytes[at] == '\n' || bytes[at] == '\r' || bytes[at] == '\t')) {
-      at++;
-    }
-  }
-
-  private static boolean isLiteral(byte b) {
-    return (b >= 'a' && b <= 'z')
-        || (b >= '0' && b <= '9')
-        || b == '-'
-        || b == '+'
-        || b == '.'
-        || b == 'E';
-  }
-
-  private boolean isKey(byte[] name) {
-    if (keyEscaped) {
-      decodeKey();
-    }
-    return Arrays.equals(keyBytes, keyStart, keyEnd, name, 0, name.length);
-  }
-
-  /** A name written with escapes; one whose escapes are broken is no name that we look for. */
-  private void decodeKey() {
-    keyEscaped = false;
-    try (JsonParser parser = Json.parser(bytes, keyStart - 1, keyEnd - keyStart + 2)) {
-      parser.nextToken();
-      keyBytes = parser.getString().getBytes(UTF_8);
-      keyStart = 0;
-      keyEnd = keyBytes.length;
-    } catch (JacksonException _) {
-      keyEnd = keyStart;
-    }
   }
 }
