@@ -7,7 +7,8 @@ import java.util.Arrays;
  * while the reply is read, by the thread that reads it; afterwards nobody adds.
  *
  * <p>A chunk is an event of the stream that carries output: text, reasoning, or a piece of a tool
- * call. The role alone, usage, keep-alives and {@code [DONE]} are none.
+ * call; or a token without text, where the server counts along. The role alone, usage, keep-alives
+ * and {@code [DONE]} are none.
  */
 public final class Chunks {
   private static final int FIRST_ROOM = 32;
