@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param inputTokens tokens of the prompt as the server counted them, else as the dataset did; -1
  *     where nobody knows
  * @param outputTokens tokens of the answer; where nobody counted them, the number of chunks
+ * @param maxTokens tokens that the answer could have had at most; 0 where that is not known
  * @param countedBy who counted the output tokens
  * @param finishReason as the server gave it
  * @param output the text of the answer: content, reasoning and arguments of tool calls, as they
@@ -32,11 +33,44 @@ public record RequestRecord(
     long endNanos,
     int inputTokens,
     int outputTokens,
+    int maxTokens,
     CountedBy countedBy,
     Optional<String> finishReason,
     String output,
     Optional<String> worker,
     Outcome outcome) {
+
+  /** A request of which nobody knows how long its answer could have been. */
+  public RequestRecord(
+      int index,
+      String prompt,
+      long scheduledNanos,
+      long sentNanos,
+      Chunks chunks,
+      long endNanos,
+      int inputTokens,
+      int outputTokens,
+      CountedBy countedBy,
+      Optional<String> finishReason,
+      String output,
+      Optional<String> worker,
+      Outcome outcome) {
+    this(
+        index,
+        prompt,
+        scheduledNanos,
+        sentNanos,
+        chunks,
+        endNanos,
+        inputTokens,
+        outputTokens,
+        0,
+        countedBy,
+        finishReason,
+        output,
+        worker,
+        outcome);
+  }
 
   /** Who counted the tokens of an answer, from the best to the worst. */
   public enum CountedBy {
