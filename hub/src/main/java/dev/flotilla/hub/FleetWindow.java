@@ -4,6 +4,7 @@ import dev.flotilla.hub.api.HubStatus;
 import dev.flotilla.hub.fleet.Fleet;
 import dev.flotilla.hub.fleet.NodeView;
 import dev.flotilla.hub.fleet.WorkerView;
+import dev.flotilla.hub.reports.Reports;
 import dev.flotilla.hub.routing.Dispatcher;
 import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.TargetLoad;
@@ -17,6 +18,7 @@ record FleetWindow(
     Fleet fleetParts,
     Dispatcher dispatcher,
     RecentEvents recent,
+    Reports stored,
     Supplier<List<HubStatus.Notice>> notices)
     implements DashboardData {
 
@@ -55,6 +57,14 @@ record FleetWindow(
   }
 
   @Override
+  public List<Report> reports(int count) {
+    return stored.heads().stream()
+        .limit(count)
+        .map(head -> new Report(head, stored.path(head.id())))
+        .toList();
+  }
+
+  @Override
   public List<Notice> banner() {
     return notices.get().stream()
         .map(notice -> new Notice(notice.severity(), notice.message()))
@@ -65,5 +75,6 @@ record FleetWindow(
   public void onChange(Runnable listener) {
     fleetParts.onChange(listener);
     recent.onChange(listener);
+    stored.onChange(listener);
   }
 }

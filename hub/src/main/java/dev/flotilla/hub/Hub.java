@@ -22,6 +22,7 @@ import dev.flotilla.hub.lanes.EnrolService;
 import dev.flotilla.hub.lanes.LaneLimits;
 import dev.flotilla.hub.lanes.LaneUpgrades;
 import dev.flotilla.hub.lanes.WorkLanes;
+import dev.flotilla.hub.reports.Reports;
 import dev.flotilla.hub.routing.Dialer;
 import dev.flotilla.hub.routing.Dispatcher;
 import dev.flotilla.hub.routing.FleetSnapshot;
@@ -40,6 +41,7 @@ import dev.flotilla.hub.store.StoreLimits;
 import dev.flotilla.hub.store.WorkerChange;
 import dev.flotilla.hub.ui.Dashboard;
 import dev.flotilla.hub.ui.DashboardAccess;
+import dev.flotilla.hub.ui.ReportPages;
 import dev.flotilla.wire.Authorities;
 import dev.flotilla.wire.ControlMessage.Severity;
 import dev.flotilla.wire.Deadlines;
@@ -123,6 +125,7 @@ public final class Hub implements AutoCloseable {
       keys = keys();
       tokens = new EnrolmentTokens(store, clock, random);
       EnrolledNodes nodes = new EnrolledNodes(store, tokens, random);
+      Reports reports = new Reports(store, journal, clock, keys.required(), random);
 
       WorkLanes lanes = closing(new WorkLanes(LaneLimits.DEFAULT, System::nanoTime));
       Ledger ledger = new Ledger();
@@ -157,15 +160,16 @@ public final class Hub implements AutoCloseable {
       LaneUpgrades upgrades = closing(new LaneUpgrades(nodes, fleet, lanes, System::nanoTime));
       Dashboard dashboard =
           new Dashboard(
-              new FleetWindow(fleet, dispatcher, journal, this::notices),
+              new FleetWindow(fleet, dispatcher, journal, reports, this::notices),
               access(),
               () -> address().toString());
       List<HttpService> services = new ArrayList<>(clientServices(ledger, speeds, journal));
       services.addFirst(
           new HostGuard(config.listen().getHostString(), config.machineName(), keys.required()));
       services.add(new EnrolService(nodes, LaneLimits.DEFAULT, System::nanoTime));
-      services.add(new Api(apiParts(nodes, journal)));
+      services.add(new Api(apiParts(nodes, journal, reports)));
       services.add(dashboard);
+      services.add(new ReportPages(reports, access()));
       server =
           closing(
               new HubServer(
@@ -292,7 +296,7 @@ public final class Hub implements AutoCloseable {
         : Optional.empty();
   }
 
-  private Api.Parts apiParts(EnrolledNodes nodes, RecentEvents journal) {
+  private Api.Parts apiParts(EnrolledNodes nodes, RecentEvents journal, Reports reports) {
     return new Api.Parts(
         fleet,
         dispatcher,
@@ -302,6 +306,7 @@ public final class Hub implements AutoCloseable {
         nodes,
         journal,
         revisions,
+        reports,
         this::status,
         config.listen().getHostString(),
         config.machineName());

@@ -31,9 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The assembled hub: what is configured, what is stored and what is shown belong together. */
 class HubTest {
-  private static final StoreLimits IMPATIENT =
-      StoreLimits.DEFAULT.withPauses(
-          Duration.ofMillis(50), Duration.ofMillis(10), Duration.ofMillis(50));
+  private static final StoreLimits IMPATIENT = impatient(Duration.ofMillis(50));
   private static final String CHAT =
       "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}";
 
@@ -44,6 +42,13 @@ class HubTest {
   @AfterEach
   void stop() {
     engine.close();
+  }
+
+  /** Limits of a store that gives a lock up after {@code busy} and soon tries again. */
+  private static StoreLimits impatient(Duration busy) {
+    return StoreLimits.DEFAULT.with(
+        new StoreLimits.Pauses(
+            busy, Duration.ofMillis(200), Duration.ofMillis(10), Duration.ofMillis(50)));
   }
 
   private HubConfig config(Optional<Path> authorities) {
@@ -101,7 +106,8 @@ class HubTest {
   @Test
   void onAFullDiskServingGoesOnAndReadyBannerAndMetricSaySo() throws Exception {
     engine.whenChat(Script.answer("Hello"));
-    try (Hub hub = Hub.start(config(Optional.empty()), IMPATIENT.withDatabaseBytes(512 << 10))) {
+    try (Hub hub =
+        Hub.start(config(Optional.empty()), IMPATIENT.with(IMPATIENT.kept().within(512 << 10)))) {
       serve(hub, engine.url(), 4, "");
       assertThat(get(hub, "/ready").body()).contains("\"ready\":true", "\"reasons\":[]");
       try (Connection other =
@@ -285,11 +291,7 @@ class HubTest {
 
   @Test
   void anEnrolmentThatCantBeStoredIsForLaterAndNoBadToken() throws Exception {
-    try (Hub hub =
-            Hub.start(
-                config(Optional.empty()),
-                IMPATIENT.withPauses(
-                    Duration.ofMillis(20), Duration.ofMillis(10), Duration.ofMillis(50)));
+    try (Hub hub = Hub.start(config(Optional.empty()), impatient(Duration.ofMillis(20)));
         Connection other =
             DriverManager.getConnection("jdbc:sqlite:" + home.resolve("hub/hub.db"));
         Statement lock = other.createStatement()) {

@@ -6,6 +6,7 @@ import dev.flotilla.hub.fleet.FleetLimits;
 import dev.flotilla.hub.gateway.GatewayLimits;
 import dev.flotilla.hub.gateway.SocketDialer;
 import dev.flotilla.hub.lanes.LaneLimits;
+import dev.flotilla.hub.reports.ReportLimits;
 import dev.flotilla.hub.routing.QueueLimits;
 import dev.flotilla.hub.server.ServerLimits;
 import dev.flotilla.hub.spec.FleetSpec;
@@ -29,7 +30,10 @@ class LimitsPageTest {
         SocketDialer.Limits.DEFAULTS,
         FleetLimits.DEFAULT,
         LaneLimits.DEFAULT,
-        StoreLimits.DEFAULT,
+        StoreLimits.DEFAULT.kept(),
+        StoreLimits.DEFAULT.waiting(),
+        StoreLimits.DEFAULT.pauses(),
+        ReportLimits.DEFAULT,
         DeadlineLimits.DEFAULTS,
         Http1Limits.DEFAULTS);
   }

@@ -28,7 +28,9 @@ import tools.jackson.databind.JsonNode;
 /** {@code flotilla describe}: all that is known of one thing, and what happened to it. */
 @Command(
     name = "describe",
-    description = "Shows all that is known of one worker, node, model, backend, route, event, key.",
+    description =
+        "Shows all that is known of one worker, node, model, backend, route, event, report, key or"
+            + " token.",
     footer = {
       "%nExamples:",
       "  flotilla describe worker laptop/smollm2-135m-1",
@@ -47,7 +49,7 @@ public final class Describe implements Callable<Integer> {
       index = "0",
       paramLabel = "KIND",
       converter = Get.KindConverter.class,
-      description = "worker, node, model, backend, route, event, key or token.")
+      description = "worker, node, model, backend, route, event, report, key or token.")
   private Listing kind = Listing.WORKERS;
 
   @Parameters(index = "1", paramLabel = "NAME", description = "Its name, as 'flotilla get' shows.")
@@ -186,7 +188,7 @@ public final class Describe implements Callable<Integer> {
     if (field.equals("startedWith")) {
       return Text.commandLine(value.valueStream().map(word -> word.asString("")).toList());
     }
-    if (field.endsWith("Bytes") && value.isIntegralNumber()) {
+    if ((field.endsWith("Bytes") || field.equals("bytes")) && value.isIntegralNumber()) {
       return value.asLong() <= 0 ? "-" : Text.bytes(value.asLong());
     }
     if (value.isArray()) {
@@ -268,9 +270,14 @@ public final class Describe implements Callable<Integer> {
     return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }
 
+  /** What its events are filed under. */
+  private String subject() {
+    return kind == Listing.REPORTS ? "report-" + name : name;
+  }
+
   private List<JsonNode> eventsOf(HubClient client) {
     return client
-        .get("/api/events?limit=" + EVENTS_SHOWN + "&subject=" + encoded(name))
+        .get("/api/events?limit=" + EVENTS_SHOWN + "&subject=" + encoded(subject()))
         .valueStream()
         .toList();
   }

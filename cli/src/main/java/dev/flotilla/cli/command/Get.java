@@ -9,6 +9,7 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
@@ -21,7 +22,7 @@ import picocli.CommandLine.TypeConversionException;
 @Command(
     name = "get",
     description =
-        "Lists workers, nodes, models, backends, routes, events, requests, keys or tokens.",
+        "Lists workers, nodes, models, backends, routes, events, requests, reports, keys or tokens.",
     footer = {
       "%nExamples:",
       "  flotilla get workers             the worker table, with the line each was started with",
@@ -36,7 +37,8 @@ public final class Get implements Callable<Integer> {
   @Parameters(
       paramLabel = "KIND",
       converter = KindConverter.class,
-      description = "workers, nodes, models, backends, routes, events, requests, keys or tokens.")
+      description =
+          "workers, nodes, models, backends, routes, events, requests, reports, keys or tokens.")
   private Listing kind = Listing.WORKERS;
 
   @Option(
@@ -105,8 +107,8 @@ public final class Get implements Callable<Integer> {
       throw new TypeConversionException(
           "'"
               + word
-              + "' is not one of workers, nodes, models, backends, routes, events, requests, keys,"
-              + " tokens");
+              + "' is not one of "
+              + Listing.ALL.stream().map(Listing::word).collect(Collectors.joining(", ")));
     }
   }
 }

@@ -140,6 +140,21 @@ final class Listing {
           wide("Path", "path"),
           wide("Request", "requestId"));
 
+  static final Listing REPORTS =
+      new Listing(
+          "reports",
+          "/api/reports",
+          "no reports: 'flotilla bench ... --report-to URL' stores one",
+          column("Report", "id"),
+          column("When", node -> when(text(node, "at"))),
+          column("Made by", "kind"),
+          column("Model", "model"),
+          column("Title", "title"),
+          column("Figures", node -> figures(node.path("figures"))),
+          wide("Size", node -> memory(node, "bytes")),
+          wide("Sent by", "by"),
+          column("Page", "path"));
+
   static final Listing KEYS =
       new Listing(
           "keys",
@@ -162,7 +177,7 @@ final class Listing {
 
   /** All of them, in the order of the help. */
   static final List<Listing> ALL =
-      List.of(WORKERS, NODES, MODELS, BACKENDS, ROUTES, EVENTS, REQUESTS, KEYS, TOKENS);
+      List.of(WORKERS, NODES, MODELS, BACKENDS, ROUTES, EVENTS, REQUESTS, REPORTS, KEYS, TOKENS);
 
   private final String word;
   private final String path;
@@ -274,6 +289,15 @@ final class Listing {
 
   private static String joined(JsonNode list) {
     return String.join(", ", list.valueStream().map(item -> item.asString("")).toList());
+  }
+
+  private static String figures(JsonNode list) {
+    return orDash(
+        String.join(
+            ", ",
+            list.valueStream()
+                .map(figure -> text(figure, "name") + " " + text(figure, "value"))
+                .toList()));
   }
 
   private static String engine(JsonNode node) {

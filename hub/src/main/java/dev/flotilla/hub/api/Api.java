@@ -5,6 +5,8 @@ import dev.flotilla.hub.fleet.Fleet;
 import dev.flotilla.hub.keys.EnrolledNodes;
 import dev.flotilla.hub.keys.EnrolmentTokens;
 import dev.flotilla.hub.keys.Keys;
+import dev.flotilla.hub.reports.ReportLimits;
+import dev.flotilla.hub.reports.Reports;
 import dev.flotilla.hub.routing.Dispatcher;
 import dev.flotilla.hub.spec.Revisions;
 import dev.flotilla.hub.spec.SpecDifference.Change;
@@ -54,6 +56,7 @@ public final class Api implements HttpService {
   private static final int REVISIONS_SHOWN = 50;
 
   private final Parts parts;
+  private final ReportCalls reports;
   private final BrowserGuard guard;
 
   /**
@@ -71,12 +74,14 @@ public final class Api implements HttpService {
       EnrolledNodes nodes,
       Journal journal,
       Revisions revisions,
+      Reports reports,
       Supplier<HubStatus> status,
       String listenHost,
       String machineName) {}
 
   public Api(Parts parts) {
     this.parts = parts;
+    this.reports = new ReportCalls(parts.reports(), ReportLimits.DEFAULT);
     this.guard = new BrowserGuard(parts.listenHost(), parts.machineName(), parts.keys().required());
   }
 
@@ -130,6 +135,10 @@ public final class Api implements HttpService {
     get(rules, "/api/tokens", call -> ApiViews.list(parts.tokens().list()));
     post(rules, "/api/tokens", this::createToken);
     rules.delete("/api/tokens/{id}", handler(this::revokeToken));
+    get(rules, "/api/reports", call -> reports.list());
+    post(rules, "/api/reports", reports::add);
+    get(rules, "/api/reports/{id}", reports::show);
+    rules.delete("/api/reports/{id}", handler(reports::remove));
     rules.any("/api/*", handler(Api::nothingHere));
   }
 
@@ -439,8 +448,8 @@ public final class Api implements HttpService {
 
   private JsonNode revokeToken(ApiCall call) throws ApiRefusal, StoreFailed {
     String id = call.path("id");
-    boolean number = !id.isEmpty() && id.length() < 18 && id.chars().allMatch(Character::isDigit);
-    if (!number || !parts.tokens().revoke(Long.parseLong(id))) {
+    Optional<Long> number = ApiCall.id(id);
+    if (number.isEmpty() || !parts.tokens().revoke(number.get())) {
       throw new ApiRefusal(
           ApiError.notFound("unknown_name", "there is no token numbered " + Names.shown(id)));
     }

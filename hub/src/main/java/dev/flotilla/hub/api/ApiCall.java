@@ -65,10 +65,25 @@ record ApiCall(ServerRequest request, String by) {
     return request.path().pathParameters().get(name);
   }
 
+  /** The number that names a thing, where the text is one. */
+  static Optional<Long> id(String text) {
+    boolean number = !text.isEmpty() && text.length() < 18 && text.chars().allMatch(ApiCall::digit);
+    return number ? Optional.of(Long.valueOf(text)) : Optional.empty();
+  }
+
+  private static boolean digit(int c) {
+    return c >= '0' && c <= '9';
+  }
+
   /** The body as a JSON object. */
   JsonNode json() throws ApiRefusal {
+    return json(JSON_BYTES_MAX);
+  }
+
+  /** The body as a JSON object, of so many bytes at most. */
+  JsonNode json(int bytesMax) throws ApiRefusal {
     try {
-      JsonNode body = MAPPER.readTree(body(JSON_BYTES_MAX));
+      JsonNode body = MAPPER.readTree(body(bytesMax));
       if (body.isObject()) {
         return body;
       }
@@ -96,7 +111,8 @@ record ApiCall(ServerRequest request, String by) {
             413,
             "invalid_request_error",
             "body_too_large",
-            "the body is larger than " + bytesMax / 1024 + " KiB",
+            "the body is larger than "
+                + (bytesMax < 1 << 20 ? bytesMax / 1024 + " KiB" : bytesMax / (1 << 20) + " MiB"),
             null,
             null));
   }

@@ -11,9 +11,10 @@ import java.util.Optional;
 
 /**
  * Stands before everything that a browser may be led to by a foreign name (DNS rebinding): {@code
- * /v1}, the dashboard and {@code /metrics}. {@link Api} looks itself. Where keys are demanded any
- * name will do, as a page without a key gets nothing; {@code /health} and {@code /ready} tell no
- * secret and are asked by whatever name a supervisor has; agents prove who they are.
+ * /v1}, the dashboard, stored reports and {@code /metrics}. {@link Api} looks itself. Where keys
+ * are demanded any name will do, as a page without a key gets nothing; {@code /health} and {@code
+ * /ready} tell no secret and are asked by whatever name a supervisor has; agents prove who they
+ * are.
  *
  * <p>To be registered before the services that it guards.
  */
@@ -36,6 +37,7 @@ public final class HostGuard implements HttpService {
       rules
           .any("/", this::look)
           .any("/ui/*", this::look)
+          .any("/reports/*", this::look)
           .any("/v1/*", this::look)
           .any("/metrics", this::look);
     }

@@ -55,7 +55,7 @@ final class Backlog {
   void offer(JournalRow row) {
     lock.lock();
     try {
-      if (closed || journal.size() >= limits.journalWaiting()) {
+      if (closed || journal.size() >= limits.waiting().journalWaiting()) {
         dropped++;
         return;
       }
@@ -92,7 +92,7 @@ final class Backlog {
       if (closed) {
         throw new StoreFailed(request.what() + " was not stored: the hub is stopping", null);
       }
-      if (writes.size() >= limits.writesWaiting()) {
+      if (writes.size() >= limits.waiting().writesWaiting()) {
         throw new StoreFailed(
             "%s was not stored: %d writes wait already (the limit); try again in a moment"
                 .formatted(request.what(), writes.size()),
@@ -151,7 +151,7 @@ final class Backlog {
 
   /** Lets rows gather while nobody waits for a commit. */
   private void linger() throws InterruptedException {
-    long left = limits.journalLinger().toNanos();
+    long left = limits.pauses().journalLinger().toNanos();
     while (left > 0 && writes.isEmpty() && !closed && journal.size() < StoreLimits.JOURNAL_BATCH) {
       left = arrived.awaitNanos(left);
     }

@@ -56,21 +56,22 @@ final class Database {
 
   private static SQLiteConfig writerConfig(StoreLimits limits) {
     SQLiteConfig config = new SQLiteConfig();
-    config.setBusyTimeout((int) limits.busyTimeout().toMillis());
+    config.setBusyTimeout((int) limits.pauses().busyTimeout().toMillis());
     config.setJournalMode(JournalMode.WAL);
     // FULL makes each commit wait for the disk: what is acknowledged outlives a loss of power.
     config.setSynchronous(SynchronousMode.FULL);
     config.setTransactionMode(TransactionMode.IMMEDIATE);
     config.enforceForeignKeys(true);
     config.setJournalSizeLimit(WAL_BYTES_KEPT);
-    config.setMaxPageCount((int) Math.min(limits.databaseBytes() / PAGE_BYTES, Integer.MAX_VALUE));
+    config.setMaxPageCount(
+        (int) Math.min(limits.kept().databaseBytes() / PAGE_BYTES, Integer.MAX_VALUE));
     return config;
   }
 
   private static SQLiteConfig readerConfig(StoreLimits limits) {
     SQLiteConfig config = new SQLiteConfig();
     config.setReadOnly(true);
-    config.setBusyTimeout((int) limits.busyTimeout().toMillis());
+    config.setBusyTimeout((int) limits.pauses().busyTimeout().toMillis());
     return config;
   }
 }

@@ -16,15 +16,15 @@ final class JournalTables {
     List<WorkerChange> changes = pick(rows, WorkerChange.class);
     if (!events.isEmpty()) {
       insertEvents(handle, events);
-      prune(handle, "events", limits.events(), events.size());
+      prune(handle, "events", limits.kept().events(), events.size());
     }
     if (!usage.isEmpty()) {
       insertUsage(handle, usage);
-      prune(handle, "usage", limits.usage(), usage.size());
+      prune(handle, "usage", limits.kept().usage(), usage.size());
     }
     if (!changes.isEmpty()) {
       insertChanges(handle, changes);
-      prune(handle, "worker_history", limits.workerHistory(), changes.size());
+      prune(handle, "worker_history", limits.kept().workerHistory(), changes.size());
     }
   }
 

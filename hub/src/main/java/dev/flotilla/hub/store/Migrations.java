@@ -87,6 +87,19 @@ final class Migrations {
             first_byte_micros INTEGER NOT NULL,
             total_micros INTEGER NOT NULL);
           CREATE INDEX usage_at ON usage (at);
+          """,
+          """
+          CREATE TABLE reports (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            at INTEGER NOT NULL,
+            author TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            title TEXT NOT NULL,
+            model TEXT NOT NULL,
+            figures TEXT NOT NULL,
+            bytes INTEGER NOT NULL,
+            summary TEXT NOT NULL,
+            html BLOB NOT NULL);
           """);
 
   /** The newest schema that this program knows. */

@@ -39,7 +39,7 @@ final class Readers implements AutoCloseable {
             StoreLimits.READERS,
             1,
             TimeUnit.MINUTES,
-            new ArrayBlockingQueue<>(limits.readsWaiting()),
+            new ArrayBlockingQueue<>(limits.waiting().readsWaiting()),
             Thread.ofPlatform().name("store-reader-", 0).daemon(true).factory());
     threads.allowCoreThreadTimeOut(true);
   }
@@ -53,7 +53,7 @@ final class Readers implements AutoCloseable {
           what + " can't be read: too many reads wait already, or the hub is stopping", e);
     }
     try {
-      return answer.get(limits.readWait().toNanos(), TimeUnit.NANOSECONDS);
+      return answer.get(limits.waiting().readWait().toNanos(), TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
       Throwable cause = e.getCause() == null ? e : e.getCause();
       throw new StoreFailed(
@@ -61,7 +61,11 @@ final class Readers implements AutoCloseable {
     } catch (TimeoutException e) {
       answer.cancel(false);
       throw new StoreFailed(
-          what + " can't be read: no answer within " + limits.readWait().toSeconds() + " s", e);
+          what
+              + " can't be read: no answer within "
+              + limits.waiting().readWait().toSeconds()
+              + " s",
+          e);
     } catch (InterruptedException e) {
       answer.cancel(false);
       Thread.currentThread().interrupt();

@@ -45,7 +45,8 @@ public final class RevisionTable {
                   .mapTo(Long.class)
                   .one();
           handle.execute(
-              "DELETE FROM revisions WHERE number <= ?", number - store.limits().revisions());
+              "DELETE FROM revisions WHERE number <= ?",
+              number - store.limits().kept().revisions());
           return number;
         });
   }

@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the hub remembers: one SQLite file, {@code HOME/hub/hub.db}.
  *
- * <p>Two ways in. <b>Acknowledged writes</b> (revisions, nodes, tokens, keys) return after the
- * commit that holds them and throw {@link StoreFailed} otherwise; a kill at any time loses none.
- * <b>The journal</b> (usage, events, the workers' history) only enqueues; the same thread writes it
- * a fraction of a second later, and a kill loses that fraction. Reads run on a few threads of their
- * own. No request of a client ever waits for any of it.
+ * <p>Two ways in. <b>Acknowledged writes</b> (revisions, nodes, tokens, keys, reports) return after
+ * the commit that holds them and throw {@link StoreFailed} otherwise; a kill at any time loses
+ * none. <b>The journal</b> (usage, events, the workers' history) only enqueues; the same thread
+ * writes it a fraction of a second later, and a kill loses that fraction. Reads run on a few
+ * threads of their own. No request of a client ever waits for any of it.
  *
  * <p><b>Concurrency.</b> All methods may be called by any thread; those that read or write park the
  * caller, within {@link StoreLimits}.
@@ -163,6 +163,10 @@ public final class Store implements Journal, AutoCloseable {
     return new WorkerHistoryTable(this);
   }
 
+  public ReportTable reports() {
+    return new ReportTable(this);
+  }
+
   /** Waits until everything that the journal took before this call is stored. */
   public void flush() throws StoreFailed {
     // Rows go into the same or an earlier transaction than a write that comes after them.
@@ -185,7 +189,7 @@ public final class Store implements Journal, AutoCloseable {
 
   /** A number of rows that may be asked for. */
   int rows(int wanted) {
-    return Math.clamp(wanted, 1, limits.rowsAtOnce());
+    return Math.clamp(wanted, 1, limits.waiting().rowsAtOnce());
   }
 
   StoreLimits limits() {

@@ -75,7 +75,7 @@ final class Writer implements AutoCloseable {
   <T> T write(String what, Work<T> work) throws StoreFailed {
     WriteRequest<T> request = new WriteRequest<>(what, work);
     backlog.add(request);
-    return request.await(limits.writeWait());
+    return request.await(limits.waiting().writeWait());
   }
 
   StoreHealth health() {
@@ -187,8 +187,8 @@ final class Writer implements AutoCloseable {
       closeQuietly(open);
     }
     failures++;
-    long pause = limits.retryPauseFirst().toNanos() << Math.min(failures - 1, 20);
-    retryAtNanos = System.nanoTime() + Math.min(pause, limits.retryPauseMax().toNanos());
+    long pause = limits.pauses().retryPauseFirst().toNanos() << Math.min(failures - 1, 20);
+    retryAtNanos = System.nanoTime() + Math.min(pause, limits.pauses().retryPauseMax().toNanos());
     if (health instanceof StoreHealth.Failing before) {
       health = new StoreHealth.Failing(before.since(), fault.sentence());
     } else {

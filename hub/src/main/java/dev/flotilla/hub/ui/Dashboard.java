@@ -44,6 +44,7 @@ public final class Dashboard implements HttpService, AutoCloseable {
           "models", "models.jte",
           "nodes", "nodes.jte",
           "progress", "progress.jte",
+          "reports", "reports.jte",
           "events", "events.jte");
 
   private static final List<Header> SECURITY =
@@ -129,12 +130,12 @@ public final class Dashboard implements HttpService, AutoCloseable {
   private void live(ServerRequest request, ServerResponse response) throws IOException {
     secure(response).header(NO_STORE);
     if (access.keysDemanded() && !bearer(request).map(access::admits).orElse(false)) {
-      refuse(response, Status.UNAUTHORIZED_401, "This hub demands a key: give one of its own.");
+      Plain.send(response, Status.UNAUTHORIZED_401, "This hub demands a key: give one of its own.");
       return;
     }
     if (!feed.hasRoom()) {
       response.header(RETRY);
-      refuse(
+      Plain.send(
           response,
           Status.SERVICE_UNAVAILABLE_503,
           "As many dashboards are open as this hub serves at once; close one.");
@@ -150,7 +151,7 @@ public final class Dashboard implements HttpService, AutoCloseable {
     Optional<Assets.Asset> asset = assets.find(request.path().pathParameters().get("name"));
     secure(response);
     if (asset.isEmpty()) {
-      refuse(response, Status.NOT_FOUND_404, "The dashboard has no such file.");
+      Plain.send(response, Status.NOT_FOUND_404, "The dashboard has no such file.");
       return;
     }
     response.header(FOR_EVER).header("Content-Type", asset.get().type());
@@ -170,7 +171,7 @@ public final class Dashboard implements HttpService, AutoCloseable {
     return html.toString();
   }
 
-  private static Optional<String> bearer(ServerRequest request) {
+  static Optional<String> bearer(ServerRequest request) {
     return request
         .headers()
         .first(HeaderNames.AUTHORIZATION)
@@ -181,10 +182,5 @@ public final class Dashboard implements HttpService, AutoCloseable {
   private static ServerResponse secure(ServerResponse response) {
     SECURITY.forEach(response::header);
     return response;
-  }
-
-  private static void refuse(ServerResponse response, Status status, String sentence) {
-    response.status(status).header("Content-Type", "text/plain; charset=utf-8");
-    response.send(sentence + '\n');
   }
 }

@@ -5,6 +5,7 @@ import dev.flotilla.hub.fleet.WorkerView;
 import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.TargetLoad;
 import dev.flotilla.hub.store.Event;
+import dev.flotilla.hub.store.StoredReport;
 import dev.flotilla.wire.ControlMessage.Severity;
 import java.util.List;
 
@@ -33,6 +34,9 @@ public interface DashboardData {
   /** Long steps that run now on the nodes: downloads, installations. */
   List<Progress> progress();
 
+  /** The newest {@code count} stored reports, newest first. */
+  List<Report> reports(int count);
+
   /** What a person must know before anything else, worst first; empty when all is well. */
   List<Notice> banner();
 
@@ -52,6 +56,13 @@ public interface DashboardData {
    * @param totalBytes how far it goes, -1 where unknown
    */
   record Progress(String node, String subject, String step, long doneBytes, long totalBytes) {}
+
+  /**
+   * A stored report.
+   *
+   * @param path where its page is, on this hub
+   */
+  record Report(StoredReport head, String path) {}
 
   /**
    * One line of the banner.

@@ -31,6 +31,7 @@ record DashboardView(
     List<ModelRow> models,
     List<NodeRow> nodes,
     List<ProgressRow> progress,
+    List<ReportRow> reports,
     List<EventRow> events) {
 
   /** What a page holds of the fleet before a demanded key was given. */
@@ -43,10 +44,14 @@ record DashboardView(
           List.of(),
           List.of(),
           List.of(),
+          List.of(),
           List.of());
 
   /** So many events are on the page; all that are kept are in {@code flotilla get events}. */
   static final int EVENTS_SHOWN = 40;
+
+  /** So many reports are on the page; all that are kept are in {@code flotilla get reports}. */
+  static final int REPORTS_SHOWN = 50;
 
   /** A longer text is cut on the page: a hostile one must not make the page heavy. */
   static final int TEXT_CHARACTERS_MAX = 2_000;
@@ -65,6 +70,7 @@ record DashboardView(
         fleet.names().values().stream().map(name -> ModelRow.of(name, curl)).toList(),
         data.nodes().stream().map(NodeRow::of).toList(),
         data.progress().stream().map(ProgressRow::of).toList(),
+        data.reports(REPORTS_SHOWN).stream().map(ReportRow::of).toList(),
         data.events(EVENTS_SHOWN).stream().limit(EVENTS_SHOWN).map(EventRow::of).toList());
   }
 

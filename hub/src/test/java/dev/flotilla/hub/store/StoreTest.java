@@ -257,7 +257,8 @@ class StoreTest {
 
   @Test
   void theOldestRowsGoWhereALimitIsReached() throws Exception {
-    try (Store store = open(StoreLimits.DEFAULT.withRetention(10, 20, 5))) {
+    try (Store store =
+        open(StoreLimits.DEFAULT.with(new StoreLimits.Kept(10, 20, 5, 6, 7, 1 << 20, 1 << 30)))) {
       for (int i = 0; i < 50; i++) {
         store.event(Severity.INFO, "kind", "subject", "message " + i);
         store.usage(usage("a", "ok", i, 1));
@@ -273,7 +274,7 @@ class StoreTest {
 
   @Test
   void aFullJournalDropsAndCountsAndNeverBlocks() throws Exception {
-    try (Store store = open(StoreLimits.DEFAULT.withWaiting(4, 3))) {
+    try (Store store = open(StoreLimits.DEFAULT.with(StoreTroubleTest.waiting(4, 3)))) {
       CountDownLatch held = new CountDownLatch(1);
       CountDownLatch release = new CountDownLatch(1);
       try (ExecutorService caller = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -373,9 +374,9 @@ class StoreTest {
 
   @Test
   void theDefaultsAreTheDocumentedOnes() {
-    assertThat(StoreLimits.DEFAULT.events()).isEqualTo(100_000);
-    assertThat(StoreLimits.DEFAULT.usage()).isEqualTo(1_000_000);
-    assertThat(StoreLimits.DEFAULT.workerHistory()).isEqualTo(10_000);
-    assertThat(StoreLimits.DEFAULT.databaseBytes()).isEqualTo(2L << 30);
+    assertThat(StoreLimits.DEFAULT.kept().events()).isEqualTo(100_000);
+    assertThat(StoreLimits.DEFAULT.kept().usage()).isEqualTo(1_000_000);
+    assertThat(StoreLimits.DEFAULT.kept().workerHistory()).isEqualTo(10_000);
+    assertThat(StoreLimits.DEFAULT.kept().databaseBytes()).isEqualTo(2L << 30);
   }
 }

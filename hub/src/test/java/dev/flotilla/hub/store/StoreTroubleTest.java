@@ -28,13 +28,28 @@ class StoreTroubleTest {
 
   private static final Instant NOW = Instant.parse("2026-11-29T12:00:00Z");
   private static final StoreLimits IMPATIENT =
-      StoreLimits.DEFAULT.withPauses(
-          Duration.ofMillis(50), Duration.ofMillis(10), Duration.ofMillis(50));
+      StoreLimits.DEFAULT.with(
+          new StoreLimits.Pauses(
+              Duration.ofMillis(50),
+              Duration.ofMillis(200),
+              Duration.ofMillis(10),
+              Duration.ofMillis(50)));
 
   @TempDir Path home;
 
   private Store open(StoreLimits limits) throws StoreFailed {
     return Store.open(home, limits, InstantSource.fixed(NOW));
+  }
+
+  static StoreLimits.Waiting waiting(int writes, int journal) {
+    StoreLimits.Waiting usual = StoreLimits.DEFAULT.waiting();
+    return new StoreLimits.Waiting(
+        writes,
+        journal,
+        usual.readsWaiting(),
+        usual.rowsAtOnce(),
+        usual.writeWait(),
+        usual.readWait());
   }
 
   private Path file() {
@@ -63,7 +78,7 @@ class StoreTroubleTest {
 
   @Test
   void onAFullDiskEventsWaitAndAcknowledgedWritesFailWithASentence() throws Exception {
-    try (Store store = open(IMPATIENT.withDatabaseBytes(512 << 10))) {
+    try (Store store = open(IMPATIENT.with(IMPATIENT.kept().within(512 << 10)))) {
       store.revisions().add("ann", NOW, "models: {}");
       try (Connection other = otherProcess();
           Statement ballast = other.createStatement()) {
@@ -127,7 +142,7 @@ class StoreTroubleTest {
 
   @Test
   void whatDoesNotFitWhileTheDiskFailsIsCounted() throws Exception {
-    try (Store store = open(IMPATIENT.withWaiting(16, 10))) {
+    try (Store store = open(IMPATIENT.with(waiting(16, 10)))) {
       store.flush();
       try (Connection other = otherProcess();
           Statement statement = other.createStatement()) {

@@ -29,6 +29,7 @@ final class PaperFleet implements DashboardData {
   volatile FleetSnapshot fleet = FleetSnapshot.EMPTY;
   volatile List<Event> events = List.of();
   volatile List<Progress> progress = List.of();
+  volatile List<Report> reports = List.of();
   volatile List<Notice> banner = List.of();
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
@@ -321,6 +322,11 @@ final class PaperFleet implements DashboardData {
   @Override
   public List<Progress> progress() {
     return progress;
+  }
+
+  @Override
+  public List<Report> reports(int count) {
+    return reports.stream().limit(count).toList();
   }
 
   @Override

@@ -1,0 +1,14 @@
+package dev.flotilla.hub.ui;
+
+import io.helidon.http.Status;
+import io.helidon.webserver.http.ServerResponse;
+
+/** A sentence instead of a page. */
+final class Plain {
+  private Plain() {}
+
+  static void send(ServerResponse response, Status status, String sentence) {
+    response.status(status).header("Content-Type", "text/plain; charset=utf-8");
+    response.send(sentence + '\n');
+  }
+}
