@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -25,7 +24,7 @@ public final class Guards {
   /** Share of this machine's processors from which the client may be what was measured. */
   public static final double CLIENT_CPU_SHARE = 0.5;
 
-  /** How late an open loop may send its requests at p99, before the client counts as busy. */
+  /** How late the client may be at p99, to send or to read, before it counts as busy. */
   public static final double CLIENT_LATE_MILLIS = 20;
 
   /** How far two ways to the same figure may lie apart: SiliconBench's bounds. */
@@ -61,7 +60,7 @@ public final class Guards {
     bundled(summary).ifPresent(findings::add);
     shortAnswers(run).ifPresent(findings::add);
     beyondSlots(run, summary, conditions).ifPresent(findings::add);
-    clientBusy(run, summary, conditions).ifPresent(findings::add);
+    clientBusy(run).ifPresent(findings::add);
     findings.sort((a, b) -> Boolean.compare(b.misleads(), a.misleads()));
     return List.copyOf(findings);
   }
@@ -312,29 +311,29 @@ public final class Guards {
         : Optional.empty();
   }
 
-  private static Optional<Finding> clientBusy(Run run, Summary summary, Conditions conditions) {
-    OptionalDouble share = conditions.clientCpuShare();
-    if (share.isPresent() && share.getAsDouble() > CLIENT_CPU_SHARE) {
+  private static Optional<Finding> clientBusy(Run run) {
+    Generator generator = run.generator();
+    double share = generator.busy(run.durationNanos());
+    if (share > CLIENT_CPU_SHARE) {
       return Optional.of(
           new Finding(
               Kind.CLIENT_BUSY,
               true,
               format(
-                  "The client itself used %.0f %% of this machine's processors: the numbers may be"
-                      + " its own. Send less, or from another machine.",
-                  100 * share.getAsDouble())));
+                  "The client itself used %.0f %% of its %d processors: the numbers may be its own."
+                      + " Send less, or from another machine.",
+                  100 * share, generator.cores())));
     }
-    double late = summary.own().fromSend().map(f -> f.lateness().percentile(99)).orElse(0.0);
-    boolean mayWait = run.load().maxConcurrency() > 0;
-    return mayWait || late <= CLIENT_LATE_MILLIS
+    double late = Math.max(generator.sendP99Nanos(), generator.wakeP99Nanos()) / 1e6;
+    return late <= CLIENT_LATE_MILLIS
         ? Optional.empty()
         : Optional.of(
             new Finding(
                 Kind.CLIENT_BUSY,
                 true,
                 format(
-                    "The client sent its requests late (p99 %.0f ms after they were due), though"
-                        + " nothing held them back: it could not keep up.",
+                    "The client was %.0f ms late (p99) to send or to read, though nothing but this"
+                        + " machine held it back: that much of the latencies may be its own.",
                     late)));
   }
 
