@@ -6,6 +6,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -73,7 +74,7 @@ public final class CommandEngine implements EngineStart {
     }
     boolean kept = false;
     try {
-      Optional<String> model = awaitReady(process, new ReadyQuestion(port, setting.model()), begun);
+      Optional<String> model = awaitReady(process, question(setting, command, port), begun);
       kept = model.isPresent();
       if (!kept && !taken(port)) {
         throw new EngineNotStarted("%s did not start: %s".formatted(name, end(process)));
@@ -85,6 +86,13 @@ public final class CommandEngine implements EngineStart {
         process.close();
       }
     }
+  }
+
+  /** Engines with many models list them all; the one that is meant is on the command line. */
+  private static ReadyQuestion question(Setting setting, List<String> command, int port) {
+    List<String> names = new ArrayList<>(List.of(setting.model()));
+    names.addAll(command);
+    return new ReadyQuestion(port, names);
   }
 
   /** The model's name; empty where the process ended. */

@@ -66,7 +66,7 @@ public record CommandTemplate(List<String> words) {
     return new CommandTemplate(words);
   }
 
-  private static List<String> split(String text) throws Malformed {
+  static List<String> split(String text) throws Malformed {
     List<String> words = new ArrayList<>();
     StringBuilder word = new StringBuilder();
     boolean begun = false;

@@ -30,13 +30,13 @@ final class ReadyQuestion {
   private static final int REPLY_BYTES_MAX = 4 << 20;
 
   private final int port;
-  private final String wanted;
+  private final List<String> wanted;
 
   /**
-   * @param wanted the model's name on the command line: asked for where the engine lists it, or
-   *     lists several others
+   * @param wanted what the model may be called, the likeliest first: that is asked for which the
+   *     engine lists, or the only one that it lists
    */
-  ReadyQuestion(int port, String wanted) {
+  ReadyQuestion(int port, List<String> wanted) {
     this.port = port;
     this.wanted = wanted;
   }
@@ -88,7 +88,10 @@ final class ReadyQuestion {
   private String chosen(JsonNode models) {
     List<String> ids =
         models.path("data").valueStream().map(each -> each.path("id").asString("")).toList();
-    return ids.size() == 1 && !ids.getFirst().isEmpty() ? ids.getFirst() : wanted;
+    if (ids.size() == 1 && !ids.getFirst().isEmpty()) {
+      return ids.getFirst();
+    }
+    return wanted.stream().filter(ids::contains).findFirst().orElse(wanted.getFirst());
   }
 
   private static String message(String body) {

@@ -14,7 +14,7 @@ import java.util.function.LongSupplier;
  * What {@code flotilla agent} tells the one who started it: the hub came or went, a worker changed,
  * a long step began or moved on.
  */
-final class AgentNews implements AgentListener {
+public final class AgentNews implements AgentListener {
   private static final long SELDOM_NANOS = 10_000_000_000L;
 
   private final Shell shell;
@@ -22,7 +22,7 @@ final class AgentNews implements AgentListener {
   private final Map<Step, Long> saidAtNanos = new ConcurrentHashMap<>();
   private final Map<String, String> workers = new ConcurrentHashMap<>();
 
-  AgentNews(Shell shell, LongSupplier nanoTime) {
+  public AgentNews(Shell shell, LongSupplier nanoTime) {
     this.shell = shell;
     this.nanoTime = nanoTime;
   }

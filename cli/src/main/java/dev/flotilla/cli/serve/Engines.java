@@ -27,7 +27,7 @@ public final class Engines {
    * @param path the program to start; null leaves the policy's
    * @param install whether it may be installed, beside what the policy says
    */
-  static Policy withEngine(Policy policy, @Nullable Path path, boolean install) {
+  public static Policy withEngine(Policy policy, @Nullable Path path, boolean install) {
     Optional<EngineRule> rule = policy.engine(LLAMA_SERVER);
     if (rule.isEmpty()) {
       if (path != null) {

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /** The public name of a model that was named by its source alone. */
-final class ModelName {
+public final class ModelName {
   private static final int CHARACTERS_MAX = 64;
 
   /** How a file's name says what its weights were quantised to, at its end. */
@@ -17,7 +17,7 @@ final class ModelName {
   private ModelName() {}
 
   /** {@code hf:o/r/Qwen3-4B-Q4_K_M.gguf} becomes {@code qwen3-4b}. */
-  static String of(String source) {
+  public static String of(String source) {
     String file = source.substring(Math.max(source.lastIndexOf('/'), source.lastIndexOf('\\')) + 1);
     String name = ACCENTS.matcher(Normalizer.normalize(file, Normalizer.Form.NFKD)).replaceAll("");
     name = name.toLowerCase(Locale.ROOT).replace("ß", "ss").replace("æ", "ae").replace("ø", "o");

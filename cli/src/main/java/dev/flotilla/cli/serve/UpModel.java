@@ -23,7 +23,7 @@ import java.util.Optional;
  * @param source a path or a reference
  * @param name the public name
  */
-record UpModel(String source, String name, int contextTokens, int slots, int workers) {
+public record UpModel(String source, String name, int contextTokens, int slots, int workers) {
   static final String DEFAULT_NAME = "smollm2-135m";
   static final UpModel DEFAULT =
       ofDefaults(
@@ -55,7 +55,7 @@ record UpModel(String source, String name, int contextTokens, int slots, int wor
    *
    * @throws WrongUsage where it is none
    */
-  static String source(String typed) {
+  public static String source(String typed) {
     boolean reference = typed.matches("[a-zA-Z][a-zA-Z0-9+-]+:.*");
     try {
       if (reference || typed.isBlank()) {
