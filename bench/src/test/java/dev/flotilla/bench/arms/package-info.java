@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.bench.arms;
+
+import org.jspecify.annotations.NullMarked;

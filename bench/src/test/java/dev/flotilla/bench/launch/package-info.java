@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.bench.launch;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.bench.sweep;
+
+import org.jspecify.annotations.NullMarked;
