@@ -16,8 +16,9 @@ import tools.jackson.core.JacksonException;
  * <p>Output is what a model wrote and somebody may read: {@code content}, {@code text}, {@code
  * refusal}, {@code reasoning_content} or {@code reasoning} (vLLM has called it both; where a delta
  * has both, they say the same and count once), names and arguments of tool calls. A chunk without
- * any of it still counts as output where the server's own count of tokens grew with it: the token
- * was one that has no text, such as the end's.
+ * any of it still counts as output where the server counts along and its count grew with it: the
+ * token was one that has no text, such as the end's. A count that comes once, with the last chunk,
+ * is no such growth.
  *
  * <p>The text of all chunks is kept as it came, escapes and all, and decoded once, by {@link
  * #output()}. One scan per reply, for one thread.
@@ -98,7 +99,7 @@ public final class OutputScan extends JsonWalk {
       return false;
     }
     int counted = usageTokens >= 0 ? usageTokens : timingsTokens;
-    tokensGrew = counted > Math.max(0, tokens);
+    tokensGrew = tokens >= 0 && counted > tokens;
     tokens = Math.max(tokens, counted);
     if (failed && error == null) {
       error = EngineError.parse(Arrays.copyOfRange(json, start, end));

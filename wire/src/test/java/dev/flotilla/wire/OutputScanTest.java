@@ -110,7 +110,11 @@ class OutputScanTest {
 
   @Test
   void llamaServersTimingsCountWhereThereIsNoUsage() {
-    chunk("{\"choices\":[{\"delta\":{}}],\"timings\":{\"prompt_n\":3,\"predicted_n\":8}}");
+    delta("{\"content\":\"Hi\"}");
+    assertThat(
+            chunk("{\"choices\":[{\"delta\":{}}],\"timings\":{\"prompt_n\":3,\"predicted_n\":8}}"))
+        .as("a count that comes once is no token")
+        .isFalse();
 
     assertThat(scan.tokens()).isEqualTo(8);
     assertThat(scan.countsTokens()).isTrue();

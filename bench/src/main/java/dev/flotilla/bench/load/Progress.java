@@ -1,0 +1,55 @@
+package dev.flotilla.bench.load;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** How far a run is: counted by it, read by whoever shows it, at any time and from any thread. */
+public final class Progress {
+  private final AtomicInteger total = new AtomicInteger();
+  private final AtomicInteger sent = new AtomicInteger();
+  private final AtomicInteger done = new AtomicInteger();
+  private final AtomicInteger failed = new AtomicInteger();
+  private final AtomicLong outputTokens = new AtomicLong();
+
+  public Progress() {}
+
+  /** Requests of the run; 0 before its clock has started. */
+  public int total() {
+    return total.get();
+  }
+
+  /** Requests that were sent. */
+  public int sent() {
+    return sent.get();
+  }
+
+  /** Requests that have ended, failed ones included. */
+  public int done() {
+    return done.get();
+  }
+
+  public int failed() {
+    return failed.get();
+  }
+
+  /** Tokens of the answers that have ended. */
+  public long outputTokens() {
+    return outputTokens.get();
+  }
+
+  void begin(int requests) {
+    total.set(requests);
+  }
+
+  void sendsOne() {
+    sent.incrementAndGet();
+  }
+
+  void ended(boolean succeeded, int tokens) {
+    if (!succeeded) {
+      failed.incrementAndGet();
+    }
+    outputTokens.addAndGet(tokens);
+    done.incrementAndGet();
+  }
+}
