@@ -98,6 +98,17 @@ public final class Guards {
                 rates.max())));
   }
 
+  /** Those findings of a result that SiliconBench warns of. */
+  public static List<Finding> sanity(Result result) {
+    return result.findings().stream()
+        .filter(finding ->
+            switch (finding.kind()) {
+              case USAGE_MISSING, BUNDLED_CHUNKS, SHORT_ANSWERS, CONTRADICTION -> true;
+              default -> false;
+            })
+        .toList();
+  }
+
   private static Optional<Finding> partial(Run run) {
     return run.partial()
         ? Optional.of(
