@@ -24,9 +24,6 @@ import java.util.stream.IntStream;
  * prefix that they are to share, as far as there are words and tokens enough.
  */
 final class SyntheticTexts {
-  /** A step of SplitMix64, which keeps neighbouring numbers' generators apart. */
-  private static final long GOLDEN = 0x9E3779B97F4A7C15L;
-
   private static final long PREFIX = -1;
   private static final int OPENING_WORDS = 3;
   private static final int REDRAWS_MAX = 32;
@@ -118,7 +115,7 @@ final class SyntheticTexts {
   }
 
   private SplittableRandom generator(long number) {
-    return new SplittableRandom(seed * GOLDEN + (number + 1) * (GOLDEN >>> 1));
+    return Seeds.generator(seed, number);
   }
 
   /** The prefix, or the opener as the first word, and words from the pool. */
@@ -198,7 +195,7 @@ final class SyntheticTexts {
   private Text fitted(Tokenizer tokenizer, Text draft) throws IOException {
     String text = draft.text();
     int target = draft.tokens();
-    SplittableRandom random = new SplittableRandom(seed ^ text.hashCode());
+    SplittableRandom random = Seeds.generator(seed, text.hashCode());
     int count = tokenizer.count(text);
     while (count < target) {
       text = text + " " + text(random, " ", target - count).strip();

@@ -9,8 +9,10 @@ import dev.flotilla.testkit.ScriptedEngine;
 import dev.flotilla.testkit.ScriptedEngine.Tokens;
 import dev.flotilla.wire.HttpHeaders;
 import java.net.URI;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -64,6 +66,22 @@ final class RandomPromptsTest {
     List<Prompt> prompts = datasets.make(random(32, 8).withCount(2_000)).prompts();
 
     assertThat(prompts.stream().map(prompt -> firstWords(prompt, 4))).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void noPassageComesTwiceInAnyRun() throws Exception {
+    Set<String> passages = new HashSet<>();
+    int count = 0;
+    for (long seed : new long[] {0, 1, 2, -1, Long.MAX_VALUE}) {
+      for (Prompt prompt : datasets.make(random(60, 8).withCount(100).withSeed(seed)).prompts()) {
+        List<String> words = List.of(text(prompt).split(" "));
+        for (int i = 0; i + 5 <= words.size(); i += 1) {
+          passages.add(String.join(" ", words.subList(i, i + 5)));
+          count++;
+        }
+      }
+    }
+    assertThat(passages).hasSize(count);
   }
 
   @Test
