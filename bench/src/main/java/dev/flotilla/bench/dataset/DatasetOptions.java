@@ -16,8 +16,8 @@ import java.util.Optional;
  * @param outputTokens tokens of an answer; 0 for the dataset's own
  * @param rangeRatio {@code random}: how far lengths go below and above, from 0 to below 1
  * @param prefixTokens {@code random}: tokens that begin every prompt alike
- * @param maxContext {@code agent}: input and output fit in so many tokens; 0 for the shape as
- *     recorded
+ * @param maxContext {@code agent}: input and output fit in so many tokens; 0 for the server's
+ *     context where it says, else the full size
  * @param shuffle {@code file}: whether the order of the file is shuffled
  * @param oversample {@code file}: whether entries are drawn again where there are too few
  * @param speedup {@code replay}: how many times faster than it was

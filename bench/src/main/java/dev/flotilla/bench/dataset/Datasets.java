@@ -40,6 +40,13 @@ public final class Datasets {
     DatasetChecks.within("--output-len", options.outputTokens(), 0, limits.tokensMax());
     return switch (options.name()) {
       case "random" -> RandomPrompts.make(options, counter(), context(), limits);
+      case "chat" -> ChatPrompts.make(options);
+      case "agent" -> {
+        DatasetChecks.within("--max-context", options.maxContext(), 0, limits.tokensMax());
+        int most = options.maxContext() == 0 ? context().orElse(0) : options.maxContext();
+        yield AgentPrompts.make(
+            options.withMaxContext(most), most == 0 ? Optional.empty() : tokenizer());
+      }
       default ->
           throw DatasetRefused.usage(
               "--dataset: '" + options.name() + "' is not one of " + String.join(", ", NAMES));

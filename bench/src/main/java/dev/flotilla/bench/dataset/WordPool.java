@@ -3,8 +3,6 @@ package dev.flotilla.bench.dataset;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -77,13 +75,6 @@ record WordPool(String opener, int openerTokens, List<String> words) {
   }
 
   private static List<String> list() {
-    try (InputStream in = WordPool.class.getResourceAsStream(LIST)) {
-      if (in == null) {
-        throw new IllegalStateException("the program's own " + LIST + " is not there");
-      }
-      return List.of(new String(in.readAllBytes(), UTF_8).strip().split("\\s+"));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return List.of(new String(Resources.bytes(LIST), UTF_8).strip().split("\\s+"));
   }
 }
