@@ -97,6 +97,16 @@ public record ServerCounters(
         since(generatedTokens, before.generatedTokens));
   }
 
+  /** Both together. */
+  public ServerCounters plus(ServerCounters more) {
+    OptionalLong made =
+        requests.isPresent() && more.requests.isPresent()
+            ? OptionalLong.of(requests.getAsLong() + more.requests.getAsLong())
+            : OptionalLong.empty();
+    return new ServerCounters(
+        server, made, promptTokens + more.promptTokens, generatedTokens + more.generatedTokens);
+  }
+
   private static long since(long now, long before) {
     return now >= before ? now - before : now;
   }
