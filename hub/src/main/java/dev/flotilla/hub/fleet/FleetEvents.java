@@ -15,7 +15,12 @@ final class FleetEvents {
    * it, and no report is lost.
    */
   private static final Set<String> TOLD_HERE =
-      Set.of("worker-ready", "worker-refused", "worker-died", "worker-not-ready");
+      Set.of(
+          "worker-ready",
+          "worker-refused",
+          "worker-died",
+          "worker-unresponsive",
+          "worker-not-ready");
 
   private static final int KIND_CHARS_MAX = 64;
   private static final int SUBJECT_CHARS_MAX = 300;

@@ -40,6 +40,9 @@ final class FleetWorker {
   /** Since when it takes nothing new, where it is draining. */
   long drainSince;
 
+  /** Whether it leaves only when nothing runs in it, however long that takes. */
+  boolean unhurried;
+
   /** Whether a drain by hand was said to be over. */
   boolean drainTold;
 

@@ -5,6 +5,7 @@ import dev.flotilla.wire.Names;
 import dev.flotilla.wire.NodeFacts;
 import dev.flotilla.wire.WorkerSpec;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which workers are to be where. Pure: the same input gives the same plan, and a plan that
@@ -27,7 +29,14 @@ import java.util.Set;
  * takes, workers are spread evenly.
  *
  * <p><b>Shrink.</b> Refused ones go first, then drained ones, those on nodes that are away, those
- * that start, and of the serving ones the youngest.
+ * that start, and of the serving ones the youngest of the node that has the most of them.
+ *
+ * <p><b>Spread.</b> A node that joins gets a worker where another has more than one: where all
+ * workers of the model serve, and the node that a further one would go to has none, has room for
+ * one, and did not refuse one since it joined, one is started there beyond what is asked for; when
+ * it serves, the crowded node's youngest leaves (Shrink). So there are never fewer serving, and a
+ * fleet in which every node has one, or the fullest machine has the most memory free, is left
+ * alone.
  *
  * <p><b>Change.</b> Workers of an earlier configuration are replaced one by one: a new one is
  * started while the old serve, and an old one leaves for each new one that serves. So there is one
@@ -40,6 +49,8 @@ import java.util.Set;
 final class Placement {
   /** Share of a node's free memory that is counted on when asking whether one more fits. */
   private static final double USABLE = 0.75;
+
+  private static final int SERVING_RANK = 4;
 
   /** Whether a node is there. */
   enum Presence {
@@ -85,8 +96,17 @@ final class Placement {
    * A worker that is to leave.
    *
    * @param why the end of a sentence that begins with "it is stopped because"
+   * @param reason whether there is any hurry
    */
-  record Departure(String worker, String why) {}
+  record Departure(String worker, String why, Reason reason) {}
+
+  /** Whether somebody waits for a departure. */
+  enum Reason {
+    /** The configuration asks for something else, or another node may do better. */
+    ASKED,
+    /** There is one more than needed, as the fleet turned out: nothing that runs need be cut. */
+    SURPLUS
+  }
 
   record Plan(List<Addition> additions, List<Departure> departures) {
     Plan {
@@ -103,20 +123,27 @@ final class Placement {
   private final Map<String, Site> siteByName = new HashMap<>();
   private final List<Held> held;
   private final Set<Barred> barred;
+  private final Set<Barred> declined;
   private final Set<String> names = new HashSet<>();
   private final List<Addition> additions = new ArrayList<>();
   private final List<Departure> departures = new ArrayList<>();
 
-  private Placement(List<Site> sites, List<Held> held, Set<Barred> barred) {
+  private Placement(List<Site> sites, List<Held> held, Set<Barred> barred, Set<Barred> declined) {
     this.sites = sites;
     this.held = held;
     this.barred = barred;
+    this.declined = declined;
     sites.forEach(site -> siteByName.put(site.name(), site));
     held.forEach(worker -> names.add(worker.spec().id()));
   }
 
-  static Plan plan(FleetSpec spec, List<Site> sites, List<Held> held, Set<Barred> barred) {
-    Placement placement = new Placement(sites, held, barred);
+  /**
+   * @param barred what is not tried now
+   * @param declined what a node refused since it joined: not to be tried where nothing is missing
+   */
+  static Plan plan(
+      FleetSpec spec, List<Site> sites, List<Held> held, Set<Barred> barred, Set<Barred> declined) {
+    Placement placement = new Placement(sites, held, barred, declined);
     Set<String> models = new HashSet<>();
     for (FleetSpec.Model model : spec.models()) {
       models.add(model.name());
@@ -150,10 +177,66 @@ final class Placement {
       replace(model, current, outdated, added);
       return;
     }
-    while (!current.isEmpty() && current.size() + added > model.replicas()) {
-      depart(current.removeLast(), "the configuration asks for " + model.replicas() + " of them");
+    int missing = model.replicas() - current.size() - added;
+    if (missing > 0) {
+      add(model, missing);
+    } else if (missing < 0 && !isMoving(model, current)) {
+      shrink(model, current, -missing);
+    } else if (missing == 0 && added == 0) {
+      spread(model, current);
     }
-    add(model, model.replicas() - current.size() - added);
+  }
+
+  private void shrink(FleetSpec.Model model, List<Held> current, int surplus) {
+    for (int gone = 0; gone < surplus && !current.isEmpty(); gone++) {
+      Held last =
+          Collections.max(
+              current,
+              Comparator.comparingInt(this::rank)
+                  .reversed()
+                  .thenComparingLong(worker -> on(current, worker.node()))
+                  .thenComparingLong(Held::order));
+      String why = "the configuration asks for " + model.replicas() + " of them";
+      if (on(current, last.node()) > 1 && on(current, last.node()) < current.size()) {
+        why += ", and node " + last.node() + " has more than one";
+      }
+      current.remove(last);
+      departures.add(new Departure(last.spec().id(), why, Reason.SURPLUS));
+    }
+  }
+
+  /** Whether the one that is too many is on its way to a node that has none. */
+  private boolean isMoving(FleetSpec.Model model, List<Held> current) {
+    List<Held> coming =
+        current.stream().filter(worker -> worker.standing() == Standing.STARTING).toList();
+    return current.size() == model.replicas() + 1
+        && coming.size() == 1
+        && presence(coming.getFirst()) == Presence.CONNECTED
+        && on(current, coming.getFirst().node()) == 1
+        && isCrowdedAndServing(current, coming.getFirst());
+  }
+
+  /** Starts one more where no worker is, if another node has several. */
+  private void spread(FleetSpec.Model model, List<Held> current) {
+    boolean still =
+        held.stream().noneMatch(w -> w.leaving() && w.spec().model().equals(model.name()));
+    if (still && need(model.name()) > 0 && isCrowdedAndServing(current, null)) {
+      bestSite(model)
+          .filter(site -> on(current, site.name()) == 0 && hasRoom(model, site))
+          .filter(site -> !declined.contains(new Barred(model.name(), site.name())))
+          .ifPresent(_ -> add(model, 1));
+    }
+  }
+
+  /** Whether all but one serve on nodes that are there, and one of these has several. */
+  private boolean isCrowdedAndServing(List<Held> current, @Nullable Held but) {
+    List<Held> others = current.stream().filter(worker -> !worker.equals(but)).toList();
+    return others.stream().allMatch(worker -> rank(worker) == SERVING_RANK)
+        && others.stream().anyMatch(worker -> on(others, worker.node()) > 1);
+  }
+
+  private static long on(List<Held> workers, String node) {
+    return workers.stream().filter(worker -> worker.node().equals(node)).count();
   }
 
   private Comparator<Held> firstToStay() {
@@ -170,14 +253,15 @@ final class Placement {
     if (presence(worker) != Presence.CONNECTED) {
       return 2;
     }
-    return worker.standing() == Standing.STARTING ? 3 : 4;
+    return worker.standing() == Standing.STARTING ? 3 : SERVING_RANK;
   }
 
-  /** Places refused workers elsewhere; answers how many were added. */
+  /** Places refused workers that are needed elsewhere; answers how many were added. */
   private int moveRefused(FleetSpec.Model model, List<Held> current) {
     int added = 0;
     for (Held worker : List.copyOf(current)) {
-      if (worker.standing() == Standing.REFUSED
+      if (current.size() + added <= model.replicas()
+          && worker.standing() == Standing.REFUSED
           && presence(worker) == Presence.CONNECTED
           && bestSite(model).filter(site -> hasRoom(model, site)).isPresent()) {
         current.remove(worker);
@@ -227,7 +311,7 @@ final class Placement {
   }
 
   private void depart(Held worker, String why) {
-    departures.add(new Departure(worker.spec().id(), why));
+    departures.add(new Departure(worker.spec().id(), why, Reason.ASKED));
   }
 
   /** Adds up to {@code count} workers where nodes can be found; answers how many. */

@@ -44,10 +44,14 @@ final class Roster {
   private final FleetMemory memory;
   private final FleetLimits limits;
   private final Map<Placement.Barred, Long> barredUntil = new HashMap<>();
+  private final Set<Placement.Barred> declined = new HashSet<>();
   private final List<Consumer<WorkerView>> historians = new ArrayList<>();
   private Optional<FleetSpec> spec = Optional.empty();
   private long revision;
   private long orders;
+
+  /** Whether the configuration was just put in force, and its consequences are being drawn. */
+  private boolean applying;
 
   /** Whether something that is seen from outside changed since this was last set to false. */
   boolean changed;
@@ -89,6 +93,8 @@ final class Roster {
     spec = Optional.of(next);
     revision = nextRevision;
     barredUntil.clear();
+    declined.clear();
+    applying = true;
     changed = true;
   }
 
@@ -174,6 +180,11 @@ final class Roster {
         || !before.commandLine().equals(now.commandLine());
   }
 
+  /** A node's agent dialled: its owner may have changed what it takes. */
+  void joined(FleetNode node) {
+    declined.removeIf(refused -> refused.node().equals(node.name));
+  }
+
   /** Draws all consequences of what changed. */
   void settle(long now) {
     nodes.values().forEach(this::adoptStrangers);
@@ -236,9 +247,9 @@ final class Roster {
       worker.drainTold = false;
     }
     if (to == State.REFUSED) {
-      barredUntil.put(
-          new Placement.Barred(worker.spec.model(), worker.node.name),
-          now + limits.refusedPause().toNanos());
+      Placement.Barred refused = new Placement.Barred(worker.spec.model(), worker.node.name);
+      barredUntil.put(refused, now + limits.refusedPause().toNanos());
+      declined.add(refused);
     }
     if (to == State.SERVING || to == State.DRAINING) {
       lanes.pool(worker.node.name).serves(worker.id(), generation);
@@ -265,10 +276,14 @@ final class Roster {
             wanted,
             sites,
             workers().stream().map(FleetWorker::held).toList(),
-            Set.copyOf(barredUntil.keySet()));
+            Set.copyOf(barredUntil.keySet()),
+            Set.copyOf(declined));
     for (Placement.Departure departure : plan.departures()) {
-      worker(departure.worker()).ifPresent(worker -> leave(worker, departure.why(), now));
+      boolean unhurried = departure.reason() == Placement.Reason.SURPLUS && !applying;
+      worker(departure.worker())
+          .ifPresent(worker -> leave(worker, departure.why(), unhurried, now));
     }
+    applying = false;
     for (Placement.Addition addition : plan.additions()) {
       FleetNode node = nodes.get(addition.node());
       if (node != null) {
@@ -281,10 +296,11 @@ final class Roster {
     }
   }
 
-  private void leave(FleetWorker worker, String why, long now) {
+  private void leave(FleetWorker worker, String why, boolean unhurried, long now) {
     boolean runs = worker.isReady() && worker.node.isConnected();
     worker.exit = Exit.STOPS;
     worker.exitWhy = why;
+    worker.unhurried = unhurried;
     changed = true;
     if (runs) {
       events.leaves(worker);

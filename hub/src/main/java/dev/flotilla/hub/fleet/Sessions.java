@@ -126,6 +126,7 @@ final class Sessions {
     node.strangers = hello.workers();
     node.laneCounts = List.of();
     roster.progress.forget(node.name);
+    roster.joined(node);
     roster.hearAll(node, hello.workers());
     roster.repeatOrders(node);
     roster.changed = true;

@@ -107,7 +107,7 @@ final class Watch {
       }
       boolean draining = worker.state == State.DRAINING || worker.state == State.SUSPECT;
       int running = draining ? inFlight.applyAsInt(worker.ledgerKey()) : 0;
-      boolean late = now - worker.drainSince >= limits.drain().toNanos();
+      boolean late = !worker.unhurried && now - worker.drainSince >= limits.drain().toNanos();
       boolean unreachable = worker.exit == Exit.RESTARTS && !worker.node.isConnected();
       if ((running > 0 && !late) || unreachable) {
         continue;

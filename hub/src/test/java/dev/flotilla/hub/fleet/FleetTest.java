@@ -108,6 +108,64 @@ class FleetTest {
   }
 
   @Test
+  void anEngineThatFrozeIsToldOnceInTheWordsOfWhatWasSeen() {
+    rig.apply(1, model("m", 1));
+    FleetRig.Agent agent = rig.agent("box").joins();
+    agent.ready("box/m-1", 1);
+    String seen =
+        "Its process 7 exists and did not answer 3 times in a row (last: no answer within 5 s); it"
+            + " was killed. It is started again in 1 s.";
+
+    agent.says(
+        new ControlMessage.Happened(
+            FleetRig.BEGIN,
+            ControlMessage.Severity.WARNING,
+            "worker-unresponsive",
+            "box/m-1",
+            seen));
+    agent.reports(report("box/m-1", 1, Phase.WAITING, 0, seen));
+    agent.reports(report("box/m-1", 2, Phase.STARTING, 0));
+    agent.ready("box/m-1", 2);
+
+    assertThat(rig.kinds())
+        .containsExactly(
+            "node-joined", "worker-placed", "worker-ready", "worker-died", "worker-ready");
+    assertThat(rig.event("worker-died")).isEqualTo("worker-died box/m-1: box/m-1 died: " + seen);
+  }
+
+  @Test
+  void aNodeThatJoinsTakesOverAWorkerAndNothingThatRunsIsCut() {
+    rig.apply(1, model("m", 2));
+    FleetRig.Agent first = rig.agent("one").joins();
+    first.ready("one/m-1", 1);
+    first.ready("one/m-2", 2);
+    first.facts = Fleets.machine(8);
+    first.heartbeat();
+    rig.inFlight.put("one/m-2#2", 1);
+
+    FleetRig.Agent second = rig.agent("two").joins();
+    assertThat(second.desired()).containsExactly("two/m-1");
+    assertThat(first.desired()).containsExactly("one/m-1", "one/m-2");
+    second.ready("two/m-1", 1);
+
+    assertThat(rig.state("two/m-1")).isEqualTo(State.SERVING);
+    assertThat(rig.state("one/m-2")).isEqualTo(State.DRAINING);
+    rig.pass(Duration.ofMinutes(10), first, second);
+    assertThat(rig.state("one/m-2"))
+        .as("what runs in it is not finished")
+        .isEqualTo(State.DRAINING);
+
+    rig.inFlight.clear();
+    rig.pass(Duration.ofSeconds(1), first, second);
+    first.obeys();
+    assertThat(rig.fleet.workers())
+        .extracting(WorkerView::name)
+        .containsExactly("one/m-1", "two/m-1");
+    assertThat(rig.event("worker-stopped"))
+        .contains("the configuration asks for 2 of them, and node one has more than one");
+  }
+
+  @Test
   void anEarlierLaunchsReportIsIgnored() {
     rig.apply(1, model("m", 1));
     FleetRig.Agent agent = rig.agent("box").joins();

@@ -33,6 +33,7 @@ class PlacementModelTest {
   private final Map<String, Site> sites = new LinkedHashMap<>();
   private final Map<String, Held> held = new LinkedHashMap<>();
   private final Set<Barred> barred = new HashSet<>();
+  private final Set<Barred> declined = new HashSet<>();
   private FleetSpec spec = spec();
   private long orders;
 
@@ -44,8 +45,7 @@ class PlacementModelTest {
     for (int step = 0; step < STEPS; step++) {
       happen(random);
       Map<String, Long> before = counted();
-      carryOut(
-          Placement.plan(spec, List.copyOf(sites.values()), List.copyOf(held.values()), barred));
+      carryOut(planNow());
       check(seed, step, before);
       for (int again = 0; !carryOut(planNow()); again++) {
         assertThat(again).as("seed %d step %d: it settles", seed, step).isLessThan(8);
@@ -55,7 +55,8 @@ class PlacementModelTest {
   }
 
   private Placement.Plan planNow() {
-    return Placement.plan(spec, List.copyOf(sites.values()), List.copyOf(held.values()), barred);
+    return Placement.plan(
+        spec, List.copyOf(sites.values()), List.copyOf(held.values()), barred, declined);
   }
 
   /** Answers whether there was nothing to do. */
@@ -110,7 +111,10 @@ class PlacementModelTest {
 
   private void happen(Random random) {
     switch (random.nextInt(8)) {
-      case 0 -> spec = randomSpec(random);
+      case 0 -> {
+        spec = randomSpec(random);
+        declined.clear();
+      }
       case 1, 2 -> {
         String name = "n" + random.nextInt(4);
         sites.put(
@@ -132,6 +136,7 @@ class PlacementModelTest {
             held.put(worker.spec().id(), with(worker, standing, worker.leaving()));
             if (standing == Standing.REFUSED) {
               barred.add(new Barred(worker.spec().model(), worker.node()));
+              declined.add(new Barred(worker.spec().model(), worker.node()));
             }
           }
         }

@@ -39,7 +39,7 @@ class PlacementTest {
   }
 
   private static Plan plan(FleetSpec.Model model, List<Site> sites, Held... held) {
-    return Placement.plan(spec(model), sites, List.of(held), Set.of());
+    return Placement.plan(spec(model), sites, List.of(held), Set.of(), Set.of());
   }
 
   private static List<String> added(Plan plan) {
@@ -90,7 +90,7 @@ class PlacementTest {
                 false),
             new Site("box", Optional.of(machine(4)), Presence.CONNECTED, false),
             new Site("other", Optional.of(machine(60)), Presence.CONNECTED, false));
-    assertThat(Placement.plan(spec(model), sites, List.of(), Set.of()).additions())
+    assertThat(Placement.plan(spec(model), sites, List.of(), Set.of(), Set.of()).additions())
         .extracting(addition -> addition.node() + " " + addition.spec().source())
         .containsExactlyInAnyOrder("a hf:mac", "b hf:nvidia", "box hf:box");
   }
@@ -165,11 +165,111 @@ class PlacementTest {
               spec(model("m", replicas)),
               List.of(site("a", 8)),
               List.of(old, young, starting, drained, refused),
-              barred);
+              barred,
+              Set.of());
       assertThat(departed(plan))
           .containsExactlyElementsOf(
               List.of("a/m-5", "a/m-4", "a/m-3", "a/m-2").subList(0, 5 - replicas));
     }
+  }
+
+  @Test
+  void aNodeThatJoinsGetsAWorkerOfTheCrowdedOneWhichLeavesWhenTheNewOneServes() {
+    FleetSpec.Model model = model("m", 2);
+    List<Site> sites = List.of(site("a", 8), site("b", 60));
+    Held one = held(model, "a/m-1", Standing.SERVING, 1);
+    Held two = held(model, "a/m-2", Standing.SERVING, 2);
+
+    Plan first = plan(model, sites, one, two);
+    assertThat(added(first)).containsExactly("b/m-1");
+    assertThat(departed(first)).isEmpty();
+
+    assertThat(plan(model, sites, one, two, held(model, "b/m-1", Standing.STARTING, 3)).isEmpty())
+        .as("waits for the new one to serve")
+        .isTrue();
+
+    Plan second = plan(model, sites, one, two, held(model, "b/m-1", Standing.SERVING, 3));
+    assertThat(second.departures())
+        .containsExactly(
+            new Placement.Departure(
+                "a/m-2",
+                "the configuration asks for 2 of them, and node a has more than one",
+                Placement.Reason.SURPLUS));
+    assertThat(added(second)).isEmpty();
+
+    assertThat(plan(model, sites, one, held(model, "b/m-1", Standing.SERVING, 3)).isEmpty())
+        .as("and that is all")
+        .isTrue();
+  }
+
+  @Test
+  void nothingMovesWhereTheNewNodeHasNoRoomOrLessMemoryThanTheCrowdedOne() {
+    FleetSpec.Model model = model("m", 2);
+    Held one = held(model, "a/m-1", Standing.SERVING, 1);
+    Held two = held(model, "a/m-2", Standing.SERVING, 2);
+    for (List<Site> sites :
+        List.of(
+            List.of(site("a", 1), site("b", 2)),
+            List.of(site("a", 60), site("b", 8)),
+            List.of(
+                site("a", 8), new Site("b", Optional.of(machine(60)), Presence.CONNECTED, true)),
+            List.of(site("a", 8), new Site("b", Optional.of(machine(60)), Presence.AWAY, false)))) {
+      assertThat(plan(model, sites, one, two).isEmpty()).as("%s", sites).isTrue();
+    }
+  }
+
+  @Test
+  void nothingMovesWhileAWorkerOfTheModelDoesNotServe() {
+    FleetSpec.Model model = model("m", 3);
+    for (Standing standing : List.of(Standing.STARTING, Standing.DRAINED)) {
+      assertThat(
+              plan(
+                      model,
+                      List.of(site("a", 8), site("b", 60)),
+                      held(model, "a/m-1", Standing.SERVING, 1),
+                      held(model, "a/m-2", Standing.SERVING, 2),
+                      held(model, "a/m-3", standing, 3))
+                  .isEmpty())
+          .as("%s", standing)
+          .isTrue();
+    }
+  }
+
+  @Test
+  void aNodeThatRefusesWhatWasToMoveIsLeftAlone() {
+    FleetSpec.Model model = model("m", 2);
+    List<Site> sites = List.of(site("a", 8), site("b", 60));
+    Held one = held(model, "a/m-1", Standing.SERVING, 1);
+    Held two = held(model, "a/m-2", Standing.SERVING, 2);
+    Set<Barred> refused = Set.of(new Barred("m", "b"));
+
+    Plan back =
+        Placement.plan(
+            spec(model),
+            sites,
+            List.of(one, two, held(model, "b/m-1", Standing.REFUSED, 3)),
+            refused,
+            refused);
+    assertThat(departed(back)).containsExactly("b/m-1");
+    assertThat(added(back)).isEmpty();
+
+    assertThat(Placement.plan(spec(model), sites, List.of(one, two), Set.of(), refused).isEmpty())
+        .as("also later")
+        .isTrue();
+  }
+
+  @Test
+  void ofTheServingOnesTheFullestNodesYoungestLeavesFirst() {
+    FleetSpec.Model model = model("m", 2);
+    Plan plan =
+        plan(
+            model,
+            List.of(site("a", 8), site("b", 8)),
+            held(model, "a/m-1", Standing.SERVING, 1),
+            held(model, "a/m-2", Standing.SERVING, 2),
+            held(model, "a/m-3", Standing.SERVING, 3),
+            held(model, "b/m-1", Standing.SERVING, 4));
+    assertThat(departed(plan)).containsExactly("a/m-3", "a/m-2");
   }
 
   @Test
@@ -196,7 +296,9 @@ class PlacementTest {
     Held refused = held(model, "a/m-1", Standing.REFUSED, 1);
     List<Site> sites = List.of(site("a", 60), site("b", 8));
 
-    Plan move = Placement.plan(spec(model), sites, List.of(refused), Set.of(new Barred("m", "a")));
+    Plan move =
+        Placement.plan(
+            spec(model), sites, List.of(refused), Set.of(new Barred("m", "a")), Set.of());
     assertThat(departed(move)).containsExactly("a/m-1");
     assertThat(added(move)).containsExactly("b/m-1");
 
@@ -205,7 +307,8 @@ class PlacementTest {
             spec(model),
             sites,
             List.of(held(model, "b/m-1", Standing.REFUSED, 2)),
-            Set.of(new Barred("m", "a"), new Barred("m", "b")));
+            Set.of(new Barred("m", "a"), new Barred("m", "b")),
+            Set.of());
     assertThat(stay.isEmpty()).isTrue();
   }
 
