@@ -7,12 +7,12 @@ import static org.awaitility.Awaitility.await;
 import dev.flotilla.hub.lanes.TestAgent;
 import dev.flotilla.hub.server.HubServer;
 import dev.flotilla.hub.server.ServerLimits;
-import dev.flotilla.hub.server.TestCertificate;
 import dev.flotilla.hub.spec.Revisions;
 import dev.flotilla.hub.store.StoreLimits;
 import dev.flotilla.testkit.Gate;
 import dev.flotilla.testkit.Script;
 import dev.flotilla.testkit.ScriptedEngine;
+import dev.flotilla.testkit.TestCertificate;
 import dev.flotilla.testkit.TestClient;
 import dev.flotilla.wire.ControlMessage;
 import java.net.InetAddress;
@@ -135,10 +135,9 @@ class HubTest {
 
   @Test
   void aBackendsCertificateIsCheckedByTheGivenAuthorityAndForItsName() throws Exception {
-    HubServer.Certificate certificate =
+    TestCertificate certificate =
         TestCertificate.make(home, "backend", "dns:localhost,ip:127.0.0.1");
-    HubServer.Certificate wrongName =
-        TestCertificate.make(home, "elsewhere", "dns:elsewhere.example");
+    TestCertificate wrongName = TestCertificate.make(home, "elsewhere", "dns:elsewhere.example");
     Path both = home.resolve("authorities.pem");
     Files.writeString(
         both, Files.readString(certificate.chain()) + Files.readString(wrongName.chain()));
@@ -160,13 +159,13 @@ class HubTest {
     }
   }
 
-  private static HubServer backend(HubServer.Certificate certificate) throws Exception {
+  private static HubServer backend(TestCertificate certificate) throws Exception {
     String answer =
         "{\"object\":\"chat.completion\",\"model\":\"own\",\"choices\":[{\"index\":0,\"message\":"
             + "{\"role\":\"assistant\",\"content\":\"over TLS\"},\"finish_reason\":\"stop\"}]}";
     return new HubServer(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-            Optional.of(certificate),
+            Optional.of(new HubServer.Certificate(certificate.chain(), certificate.key())),
             Optional.empty(),
             ServerLimits.DEFAULTS,
             List.of(rules ->

@@ -4,6 +4,7 @@ import dev.flotilla.cli.client.HubOptions;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WholeNumber;
+import dev.flotilla.hub.keys.EnrolmentTokens;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
@@ -89,14 +90,14 @@ public final class Tokens implements Runnable {
   /** As a hub allows it. */
   static final class Uses extends WholeNumber {
     Uses() {
-      super(1, 10_000);
+      super(1, EnrolmentTokens.USES_MAX);
     }
   }
 
-  /** As a hub allows it: up to 366 days. */
+  /** As a hub allows it. */
   static final class Hours extends WholeNumber {
     Hours() {
-      super(1, 366 * 24);
+      super(1, (int) EnrolmentTokens.LIFE_MAX.toHours());
     }
   }
 

@@ -3,6 +3,7 @@ package dev.flotilla.cli.serve;
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.WholeNumber;
 import dev.flotilla.cli.output.WrongUsage;
+import dev.flotilla.hub.spec.FleetSpec;
 import dev.flotilla.hub.spec.Problem;
 import dev.flotilla.hub.spec.Revisions;
 import dev.flotilla.hub.spec.Revisions.InForce;
@@ -65,21 +66,21 @@ final class UpModelOptions {
   /** As {@code fleet.yaml} has it for a promise's context. */
   static final class ContextTokens extends WholeNumber {
     ContextTokens() {
-      super(64, 16 << 20);
+      super(FleetSpec.Promise.CONTEXT_TOKENS_MIN, FleetSpec.Promise.CONTEXT_TOKENS_MAX);
     }
   }
 
   /** As {@code fleet.yaml} has it for a recipe's slots. */
   static final class Slots extends WholeNumber {
     Slots() {
-      super(1, 256);
+      super(1, FleetSpec.Recipe.SLOTS_MAX);
     }
   }
 
   /** As {@code fleet.yaml} has it for a model's replicas. */
   static final class Workers extends WholeNumber {
     Workers() {
-      super(1, 64);
+      super(1, FleetSpec.Model.REPLICAS_MAX);
     }
   }
 

@@ -1,7 +1,5 @@
 package dev.flotilla.cli.client;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.cli.TestShell;
@@ -9,15 +7,12 @@ import dev.flotilla.hub.Hub;
 import dev.flotilla.hub.HubConfig;
 import dev.flotilla.hub.HubRefused;
 import dev.flotilla.hub.server.HubServer.Certificate;
+import dev.flotilla.testkit.TestCertificate;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
-import java.util.Base64;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,8 +42,8 @@ final class WrongSchemeTest {
 
   @Test
   void aSelfSignedHubAsksForItsAuthorityAndAnswersWithIt() throws Exception {
-    Certificate certificate = selfSigned();
-    try (Hub hub = hub(Optional.of(certificate))) {
+    TestCertificate certificate = TestCertificate.make(home, "hub", "ip:127.0.0.1");
+    try (Hub hub = hub(Optional.of(new Certificate(certificate.chain(), certificate.key())))) {
       String address = "https://127.0.0.1:" + hub.address().getPort();
 
       assertThat(shell.ask(address, "get", "workers")).isEqualTo(1);
@@ -94,50 +89,5 @@ final class WrongSchemeTest {
             "test",
             "test",
             name -> Optional.empty()));
-  }
-
-  private Certificate selfSigned() throws Exception {
-    Path store = home.resolve("hub.p12");
-    Process keytool =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                "-genkeypair",
-                "-alias",
-                "hub",
-                "-keyalg",
-                "EC",
-                "-storetype",
-                "PKCS12",
-                "-storepass",
-                "changeit",
-                "-dname",
-                "CN=hub",
-                "-ext",
-                "san=ip:127.0.0.1",
-                "-keystore",
-                store.toString())
-            .redirectErrorStream(true)
-            .start();
-    String said = new String(keytool.getInputStream().readAllBytes(), UTF_8);
-    assertThat(keytool.waitFor()).as(said).isZero();
-    KeyStore keys = KeyStore.getInstance("PKCS12");
-    try (InputStream in = Files.newInputStream(store)) {
-      keys.load(in, "changeit".toCharArray());
-    }
-    return new Certificate(
-        pem("CERTIFICATE", keys.getCertificate("hub").getEncoded()),
-        pem("PRIVATE KEY", keys.getKey("hub", "changeit".toCharArray()).getEncoded()));
-  }
-
-  private Path pem(String what, byte[] content) throws IOException {
-    return Files.writeString(
-        home.resolve(what.replace(' ', '-') + ".pem"),
-        "-----BEGIN "
-            + what
-            + "-----\n"
-            + Base64.getMimeEncoder(64, "\n".getBytes(US_ASCII)).encodeToString(content)
-            + "\n-----END "
-            + what
-            + "-----\n");
   }
 }

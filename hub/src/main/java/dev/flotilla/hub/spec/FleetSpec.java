@@ -23,10 +23,12 @@ public record FleetSpec(
   /**
    * A public name with its promise.
    *
-   * @param replicas workers wanted in the whole fleet, 1 to 64
+   * @param replicas workers wanted in the whole fleet, 1 to {@value #REPLICAS_MAX}
    * @param recipes the first whose condition holds on a node is used there
    */
   public record Model(String name, Promise promise, int replicas, List<Recipe> recipes) {
+    public static final int REPLICAS_MAX = 64;
+
     public Model {
       recipes = List.copyOf(recipes);
     }
@@ -37,12 +39,15 @@ public record FleetSpec(
    *
    * @param contextTokens tokens of one request, prompt and answer together
    */
-  public record Promise(int contextTokens, Reasoning reasoning, boolean tools) {}
+  public record Promise(int contextTokens, Reasoning reasoning, boolean tools) {
+    public static final int CONTEXT_TOKENS_MIN = 64;
+    public static final int CONTEXT_TOKENS_MAX = 16 << 20;
+  }
 
   /**
    * How one engine serves the model.
    *
-   * @param slots requests that run at once on one worker
+   * @param slots requests that run at once on one worker, 1 to {@value #SLOTS_MAX}
    * @param embeddings whether the worker serves {@code /v1/embeddings} and nothing else
    * @param args extra engine options, name without dashes to value
    */
@@ -53,6 +58,8 @@ public record FleetSpec(
       int slots,
       boolean embeddings,
       Map<String, String> args) {
+    public static final int SLOTS_MAX = 256;
+
     public Recipe {
       args = java.util.Collections.unmodifiableMap(new java.util.LinkedHashMap<>(args));
     }

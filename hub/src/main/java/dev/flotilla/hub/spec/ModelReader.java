@@ -25,11 +25,7 @@ import java.util.regex.Pattern;
 final class ModelReader {
 
   static final int REPLICAS_DEFAULT = 1;
-  static final int REPLICAS_MAX = 64;
   static final int SLOTS_DEFAULT = 4;
-  static final int SLOTS_MAX = 256;
-  static final int CONTEXT_MIN = 64;
-  static final int CONTEXT_MAX = 16 << 20;
   static final int RECIPES_MAX = 32;
 
   private static final int CONDITION_WORDS_MAX = 256;
@@ -61,7 +57,8 @@ final class ModelReader {
     }
     Section section = found.get();
     Optional<Promise> promise = section.need("promise", "{ context: 4096 }").flatMap(this::promise);
-    OptionalInt replicas = numberOr(section, "replicas", 1, REPLICAS_MAX, REPLICAS_DEFAULT);
+    OptionalInt replicas =
+        numberOr(section, "replicas", 1, FleetSpec.Model.REPLICAS_MAX, REPLICAS_DEFAULT);
     List<Recipe> recipes = new ArrayList<>();
     section
         .need("recipes", "[{ engine: llama-server, source: REFERENCE }]")
@@ -83,7 +80,9 @@ final class ModelReader {
     OptionalInt context =
         contextValue.isEmpty()
             ? OptionalInt.empty()
-            : contextValue.get().number(CONTEXT_MIN, CONTEXT_MAX);
+            : contextValue
+                .get()
+                .number(FleetSpec.Promise.CONTEXT_TOKENS_MIN, FleetSpec.Promise.CONTEXT_TOKENS_MAX);
     Optional<Reasoning> reasoning =
         section
             .take("reasoning")
@@ -132,7 +131,7 @@ final class ModelReader {
     Optional<When> when = section.take("when").map(this::when).orElse(Optional.of(When.ANYWHERE));
     Optional<String> source =
         section.need("source", "hf:OWNER/REPO/FILE").flatMap(ModelReader::source);
-    OptionalInt slots = numberOr(section, "slots", 1, SLOTS_MAX, SLOTS_DEFAULT);
+    OptionalInt slots = numberOr(section, "slots", 1, FleetSpec.Recipe.SLOTS_MAX, SLOTS_DEFAULT);
     Optional<Boolean> embeddings = truthOr(section, "embeddings", false);
     Map<String, String> args = new LinkedHashMap<>();
     section.take("args").flatMap(Value::section).ifPresent(map -> args(map, args));

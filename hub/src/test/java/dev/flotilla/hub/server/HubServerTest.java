@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.hub.gateway.SocketDialer;
 import dev.flotilla.hub.routing.Dialer;
+import dev.flotilla.testkit.TestCertificate;
 import dev.flotilla.testkit.TestClient;
 import dev.flotilla.wire.Authorities;
 import dev.flotilla.wire.HttpCall;
@@ -63,9 +64,9 @@ class HubServerTest {
 
   @Test
   void withACertificateOnlyWhoTrustsItGetsThrough() throws Exception {
-    HubServer.Certificate certificate =
+    TestCertificate certificate =
         TestCertificate.make(folder, "localhost", "dns:localhost,ip:127.0.0.1");
-    try (HubServer server = server(0, Optional.of(certificate), Optional.empty()).start()) {
+    try (HubServer server = server(0, Optional.of(own(certificate)), Optional.empty()).start()) {
       URI url = URI.create("https://127.0.0.1:" + server.port());
       SSLContext trusting = Authorities.with(certificate.chain());
 
@@ -83,11 +84,15 @@ class HubServerTest {
     }
   }
 
+  private static HubServer.Certificate own(TestCertificate made) {
+    return new HubServer.Certificate(made.chain(), made.key());
+  }
+
   @Test
   void aCertificateForAnotherNameIsNotTrusted() throws Exception {
-    HubServer.Certificate certificate =
+    TestCertificate certificate =
         TestCertificate.make(folder, "elsewhere", "dns:elsewhere.example");
-    try (HubServer server = server(0, Optional.of(certificate), Optional.empty()).start();
+    try (HubServer server = server(0, Optional.of(own(certificate)), Optional.empty()).start();
         SocketDialer dialer =
             dialer(
                 URI.create("https://127.0.0.1:" + server.port()),

@@ -1,7 +1,6 @@
-package dev.flotilla.hub.server;
+package dev.flotilla.testkit;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
-import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -10,16 +9,20 @@ import java.nio.file.Path;
 import java.security.KeyStore;
 import java.util.Base64;
 
-/** Self-signed certificates of the JDK's own making. */
-public final class TestCertificate {
-  private TestCertificate() {}
+/**
+ * A self-signed certificate of the JDK's own making, both files in PEM.
+ *
+ * @param chain the certificate
+ * @param key its private key, without a passphrase
+ */
+public record TestCertificate(Path chain, Path key) {
 
   /**
    * Makes one.
    *
    * @param alternatives what it is for, such as {@code dns:localhost,ip:127.0.0.1}
    */
-  public static HubServer.Certificate make(Path folder, String name, String alternatives)
+  public static TestCertificate make(Path folder, String name, String alternatives)
       throws Exception {
     Path store = folder.resolve(name + ".p12");
     Process keytool =
@@ -43,7 +46,9 @@ public final class TestCertificate {
             .redirectErrorStream(true)
             .start();
     String said = new String(keytool.getInputStream().readAllBytes(), UTF_8);
-    assertThat(keytool.waitFor()).as(said).isZero();
+    if (keytool.waitFor() != 0) {
+      throw new IllegalStateException("keytool made no certificate: " + said);
+    }
     KeyStore keys = KeyStore.getInstance("PKCS12");
     try (InputStream in = Files.newInputStream(store)) {
       keys.load(in, "changeit".toCharArray());
@@ -55,7 +60,7 @@ public final class TestCertificate {
             name + ".key",
             "PRIVATE KEY",
             keys.getKey("hub", "changeit".toCharArray()).getEncoded());
-    return new HubServer.Certificate(chain, key);
+    return new TestCertificate(chain, key);
   }
 
   private static Path pem(Path folder, String file, String kind, byte[] der) throws IOException {
