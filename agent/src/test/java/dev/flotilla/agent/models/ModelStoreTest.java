@@ -534,6 +534,25 @@ class ModelStoreTest {
   }
 
   @Test
+  void whereNothingAnswersProxyAndMirrorAreNamed() throws IOException {
+    Map<String, String> nobody = hub();
+    String address = server.at("/m.gguf");
+    server.close();
+    String proxy =
+        " Is there a network? Behind a proxy start with"
+            + " FLOTILLA_JAVA_OPTS='-Dhttps.proxyHost=HOST -Dhttps.proxyPort=PORT'";
+
+    assertThatThrownBy(() -> fetch(address))
+        .isInstanceOf(ModelUnavailable.class)
+        .hasMessageContaining("after 3 tries: nothing answers there." + proxy)
+        .hasMessageEndingWith("'.");
+    assertThatThrownBy(() -> fetch("hf:owner/repo/m.gguf", nobody))
+        .isInstanceOf(ModelUnavailable.class)
+        .hasMessageContaining(proxy)
+        .hasMessageEndingWith("; HF_ENDPOINT names a mirror of Hugging Face.");
+  }
+
+  @Test
   void progressIsSaidSeldomAndHasALastWord() throws Exception {
     ConcurrentLinkedQueue<String> steps = new ConcurrentLinkedQueue<>();
     store(Map.of(), FreeSpace.ofDisk())

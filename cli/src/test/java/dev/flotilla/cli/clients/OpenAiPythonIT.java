@@ -77,6 +77,24 @@ final class OpenAiPythonIT {
   }
 
   @Test
+  void completesInOnePiece() {
+    JsonNode reply = outcome("legacy_whole");
+    assertThat(reply.path("model").asString()).isEqualTo(fleet.model());
+    KeyedFleet.isText(reply.path("text").asString());
+    assertThat(reply.path("finish").asString()).isIn("stop", "length");
+    assertThat(reply.path("tokens").asInt()).isBetween(1, 8);
+  }
+
+  @Test
+  void completesAsAStreamWithItsUsage() {
+    JsonNode reply = outcome("legacy_streamed");
+    assertThat(reply.path("models").toString()).isEqualTo("[\"" + fleet.model() + "\"]");
+    KeyedFleet.isText(reply.path("text").asString());
+    assertThat(reply.path("finish").asString()).isIn("stop", "length");
+    assertThat(reply.path("tokens").asInt()).isBetween(1, 8);
+  }
+
+  @Test
   void aModelThatIsUnknownIsNotFound() {
     assertRaised("unknown_model", "NotFoundError", 404, "model_not_found", "no-such-model");
     assertRaised(

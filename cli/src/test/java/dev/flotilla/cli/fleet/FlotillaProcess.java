@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,19 +18,36 @@ import java.util.concurrent.TimeUnit;
 public final class FlotillaProcess implements AutoCloseable {
   private static final Duration END_LIMIT = Duration.ofSeconds(30);
 
+  /** What Ctrl-C sends to a terminal. */
+  private static final int INTERRUPT = 3;
+
   private final Process process;
   private final Path output;
+  private final boolean onTerminal;
   private final List<ProcessHandle> started = new ArrayList<>();
 
-  private FlotillaProcess(Process process, Path output) {
+  private FlotillaProcess(Process process, Path output, boolean onTerminal) {
     this.process = process;
     this.output = output;
+    this.onTerminal = onTerminal;
   }
 
   /** Starts it; what it prints goes to a file. */
   static FlotillaProcess start(Path folder, Map<String, String> environment, String... arguments) {
+    return start(folder, environment, List.of(), arguments);
+  }
+
+  /** Starts it on a terminal of its own, whose keys {@link #pressCtrlC} presses. */
+  static FlotillaProcess startOnTerminal(Path folder, String... arguments) {
+    URL script = FlotillaProcess.class.getResource("terminal.py");
+    assertThat(script).isNotNull();
+    return start(folder, Map.of(), List.of("python3", script.getPath()), arguments);
+  }
+
+  private static FlotillaProcess start(
+      Path folder, Map<String, String> environment, List<String> through, String... arguments) {
     try {
-      List<String> command = new ArrayList<>();
+      List<String> command = new ArrayList<>(through);
       command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
       command.add("@" + root().resolve("cli").resolve("java.options"));
       command.add("-cp");
@@ -40,7 +58,7 @@ public final class FlotillaProcess implements AutoCloseable {
       ProcessBuilder builder =
           new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
       builder.environment().putAll(environment);
-      return new FlotillaProcess(builder.start(), output);
+      return new FlotillaProcess(builder.start(), output, !through.isEmpty());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -51,7 +69,16 @@ public final class FlotillaProcess implements AutoCloseable {
   }
 
   long pid() {
-    return process.pid();
+    return onTerminal ? process.children().findFirst().orElseThrow().pid() : process.pid();
+  }
+
+  void pressCtrlC() {
+    try {
+      process.getOutputStream().write(INTERRUPT);
+      process.getOutputStream().flush();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   boolean isAlive() {

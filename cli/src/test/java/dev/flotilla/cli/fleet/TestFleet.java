@@ -46,13 +46,30 @@ public final class TestFleet implements AutoCloseable {
   public static TestFleet up(Path folder, String... options) {
     Needs.packageIndex();
     TestFleet fleet = new TestFleet(folder);
-    List<String> command = new ArrayList<>(List.of("up", "--home", fleet.home("up").toString()));
-    command.addAll(List.of("--listen", "127.0.0.1:" + fleet.port));
+    List<String> command = new ArrayList<>(fleet.upCommand());
     command.addAll(List.of(options));
-    FlotillaProcess up = fleet.start("up", command.toArray(String[]::new));
+    awaitReady(fleet.start("up", command.toArray(String[]::new)));
+    return fleet;
+  }
+
+  /** As {@link #up}, started by a person at a terminal. */
+  static TestFleet upOnTerminal(Path folder) {
+    Needs.packageIndex();
+    TestFleet fleet = new TestFleet(folder);
+    FlotillaProcess up =
+        FlotillaProcess.startOnTerminal(folder, fleet.upCommand().toArray(String[]::new));
+    fleet.processes.put("up", up);
+    awaitReady(up);
+    return fleet;
+  }
+
+  private List<String> upCommand() {
+    return List.of("up", "--home", home("up").toString(), "--listen", "127.0.0.1:" + port);
+  }
+
+  private static void awaitReady(FlotillaProcess up) {
     await().atMost(START_LIMIT).until(() -> up.output().contains("Ready.") || !up.isAlive());
     assertThat(up.output()).contains("Ready.");
-    return fleet;
   }
 
   /** A hub and one agent for each name, which serve the small model with a worker each. */

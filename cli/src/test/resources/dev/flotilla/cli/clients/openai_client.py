@@ -58,6 +58,34 @@ def tools(client):
     )
 
 
+def legacy_whole(client):
+    reply = client.completions.create(model=MODEL, prompt="Once upon a time", max_tokens=8)
+    return {
+        "model": reply.model,
+        "text": reply.choices[0].text,
+        "finish": reply.choices[0].finish_reason,
+        "tokens": reply.usage.completion_tokens,
+    }
+
+
+def legacy_streamed(client):
+    chunks = list(
+        client.completions.create(
+            model=MODEL,
+            prompt="Once upon a time",
+            max_tokens=8,
+            stream=True,
+            stream_options={"include_usage": True},
+        )
+    )
+    return {
+        "models": sorted({chunk.model for chunk in chunks}),
+        "text": "".join(c.text for chunk in chunks for c in chunk.choices),
+        "finish": [c.finish_reason for chunk in chunks for c in chunk.choices][-1],
+        "tokens": chunks[-1].usage.completion_tokens,
+    }
+
+
 def unknown_model(client):
     client.chat.completions.create(model="no-such-model", messages=MESSAGES)
 
@@ -105,6 +133,8 @@ def main():
         whole,
         streamed,
         tools,
+        legacy_whole,
+        legacy_streamed,
         unknown_model,
         unknown_model_streamed,
         embeddings,
