@@ -1,5 +1,6 @@
 package dev.flotilla.cli;
 
+import dev.flotilla.cli.bench.BenchCommand;
 import dev.flotilla.cli.command.Apply;
 import dev.flotilla.cli.command.Chat;
 import dev.flotilla.cli.command.Describe;
@@ -69,6 +70,7 @@ public final class Main {
     all.put("restart", () -> new LifeCommand.Restart(shell));
     all.put("forget", () -> new LifeCommand.Forget(shell));
     all.put("chat", () -> new Chat(shell));
+    all.put("bench", () -> BenchCommand.of(shell));
     all.put(
         "keys",
         () ->

@@ -15,6 +15,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -148,6 +149,28 @@ public final class LoadGenerator {
     }
   }
 
+  /** Asks one prompt, outside of any run; what is wrong where its answer did not come whole. */
+  public Optional<String> tryOne(Prompt prompt) {
+    try (Deadlines deadlines = new Deadlines(nanoClock).start();
+        Connections connections = new Connections(server, limits, false)) {
+      LoadClient client =
+          new LoadClient(connections, deadlines, limits, nanoClock, this::isStopped);
+      PreparedRequest request =
+          new PreparedRequest(0, prompt, server.post(form.path(), form.body(prompt)));
+      try {
+        return trouble(client.ask(connections.take(), request, -1));
+      } catch (IOException e) {
+        return Optional.of(Failures.words(e));
+      }
+    }
+  }
+
+  private static Optional<String> trouble(RequestRecord seen) {
+    return seen.outcome() instanceof Failed failed
+        ? Optional.of(failed.message())
+        : Optional.empty();
+  }
+
   private void closeWhenStopped(Connections connections) {
     try {
       stopped.await();
@@ -227,7 +250,7 @@ public final class LoadGenerator {
     }
     List<RequestRecord> seen = course.records();
     if (!isStopped() && seen.stream().noneMatch(RequestRecord::succeeded)) {
-      String why = seen.getFirst().outcome() instanceof Failed failed ? failed.message() : "";
+      String why = trouble(seen.getFirst()).orElse("");
       throw new ServerUnusable(
           "can't measure " + server.base() + ": every warm-up request failed: " + why);
     }

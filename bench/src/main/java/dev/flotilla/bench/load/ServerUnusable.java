@@ -6,11 +6,22 @@ import java.io.IOException;
 public final class ServerUnusable extends IOException {
   private static final long serialVersionUID = 1;
 
+  private final boolean answered;
+
+  /** It answered, but not as it should. */
   ServerUnusable(String message) {
     super(message);
+    this.answered = true;
   }
 
+  /** There was no answer. */
   ServerUnusable(String message, Throwable cause) {
     super(message, cause);
+    this.answered = false;
+  }
+
+  /** Whether there was an answer at all, in HTTP. */
+  public boolean answered() {
+    return answered;
   }
 }
