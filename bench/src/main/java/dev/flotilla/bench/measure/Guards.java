@@ -159,8 +159,8 @@ public final class Guards {
               Kind.EMPTY_REPLIES,
               misleads,
               format(
-                  "%d replies came whole, with status 200, and held no output: counted as failed.",
-                  empty)));
+                  "%s came whole, with status 200, and held no output: counted as failed.",
+                  counted(empty, "reply", "replies"))));
     }
     return findings;
   }
@@ -175,8 +175,9 @@ public final class Guards {
                 Kind.IN_BAND_ERRORS,
                 misleads,
                 format(
-                    "%d streams began with status 200 and then held an error: counted as failed. %s",
-                    inBand, firstMessage(run, k -> k == RequestRecord.Kind.IN_BAND))));
+                    "%s began with status 200 and then held an error: counted as failed. %s",
+                    counted(inBand, "stream", "streams"),
+                    firstMessage(run, k -> k == RequestRecord.Kind.IN_BAND))));
   }
 
   private static Optional<Finding> usage(Summary summary) {
@@ -384,6 +385,10 @@ public final class Guards {
                 : Stream.empty())
         .findFirst()
         .orElse("");
+  }
+
+  private static String counted(int count, String one, String many) {
+    return count + " " + (count == 1 ? one : many);
   }
 
   @FormatMethod
