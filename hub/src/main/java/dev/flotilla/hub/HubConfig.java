@@ -1,6 +1,7 @@
 package dev.flotilla.hub;
 
 import dev.flotilla.hub.server.HubServer.Certificate;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -31,6 +32,20 @@ public record HubConfig(
     String machineName,
     String version,
     Function<String, Optional<String>> environment) {
+
+  /** A hub for this machine alone, on any free port of loopback, without TLS. */
+  public static HubConfig local(Path home) {
+    return new HubConfig(
+        home,
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+        Optional.empty(),
+        Optional.empty(),
+        false,
+        false,
+        "",
+        "",
+        name -> Optional.empty());
+  }
 
   /** Whether only this machine can call the hub. */
   public boolean loopbackOnly() {

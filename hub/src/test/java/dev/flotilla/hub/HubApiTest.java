@@ -1,5 +1,12 @@
 package dev.flotilla.hub;
 
+import static dev.flotilla.hub.HubCalls.delete;
+import static dev.flotilla.hub.HubCalls.get;
+import static dev.flotilla.hub.HubCalls.json;
+import static dev.flotilla.hub.HubCalls.message;
+import static dev.flotilla.hub.HubCalls.post;
+import static dev.flotilla.hub.HubCalls.send;
+import static dev.flotilla.hub.HubCalls.uri;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -12,12 +19,9 @@ import dev.flotilla.testkit.ScriptedEngine;
 import dev.flotilla.testkit.TestClient;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.URI;
-import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -28,15 +32,12 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** The API of a whole hub on loopback, asked as the command line, a browser and a client ask it. */
 final class HubApiTest {
   private static final String MODEL = "talk";
 
   @TempDir private Path home;
-  private final HttpClient http =
-      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
   @Test
   void aBackendIsAppliedAndServes() throws Exception {
@@ -156,13 +157,12 @@ final class HubApiTest {
   @Test
   void anotherSitesPageChangesNothing() throws Exception {
     try (Hub hub = Hub.start(config(false))) {
-      HttpRequest forged =
+      HttpRequest.Builder forged =
           HttpRequest.newBuilder(hub.address().resolve("/api/tokens"))
               .header("Origin", "https://evil.example")
-              .POST(BodyPublishers.ofString("{}"))
-              .build();
+              .POST(BodyPublishers.ofString("{}"));
 
-      assertThat(http.send(forged, BodyHandlers.ofString()).statusCode()).isEqualTo(403);
+      assertThat(send(forged).statusCode()).isEqualTo(403);
       assertThat(json(get(hub, "/api/tokens"))).isEmpty();
     }
   }
@@ -325,37 +325,5 @@ final class HubApiTest {
         to: [ { backend: engine } ]
     """
         .formatted(engine.url());
-  }
-
-  private HttpResponse<String> get(Hub hub, String path) throws Exception {
-    return send(HttpRequest.newBuilder(uri(hub, path)));
-  }
-
-  private HttpResponse<String> get(Hub hub, String path, String key) throws Exception {
-    return send(HttpRequest.newBuilder(uri(hub, path)).header("Authorization", "Bearer " + key));
-  }
-
-  private HttpResponse<String> post(Hub hub, String path, String body) throws Exception {
-    return send(HttpRequest.newBuilder(uri(hub, path)).POST(BodyPublishers.ofString(body)));
-  }
-
-  private HttpResponse<String> delete(Hub hub, String path) throws Exception {
-    return send(HttpRequest.newBuilder(uri(hub, path)).DELETE());
-  }
-
-  private static URI uri(Hub hub, String path) {
-    return URI.create(hub.address() + path);
-  }
-
-  private HttpResponse<String> send(HttpRequest.Builder request) throws Exception {
-    return http.send(request.timeout(Duration.ofSeconds(20)).build(), BodyHandlers.ofString());
-  }
-
-  private static JsonNode json(HttpResponse<String> response) {
-    return JsonMapper.shared().readTree(response.body());
-  }
-
-  private static String message(HttpResponse<String> response) {
-    return json(response).at("/error/message").asString();
   }
 }

@@ -1,5 +1,12 @@
 package dev.flotilla.hub;
 
+import static dev.flotilla.hub.HubCalls.delete;
+import static dev.flotilla.hub.HubCalls.get;
+import static dev.flotilla.hub.HubCalls.json;
+import static dev.flotilla.hub.HubCalls.message;
+import static dev.flotilla.hub.HubCalls.post;
+import static dev.flotilla.hub.HubCalls.send;
+import static dev.flotilla.hub.HubCalls.uri;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -8,21 +15,15 @@ import dev.flotilla.hub.keys.Keys.Role;
 import dev.flotilla.hub.store.Store;
 import dev.flotilla.hub.store.StoreLimits;
 import dev.flotilla.testkit.TestClient;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.URI;
-import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
@@ -34,13 +35,11 @@ final class HubReportsTest {
   private static final String PAGE = "<!doctype html><title>r</title><p>812.4 tok/s</p>";
 
   @TempDir private Path home;
-  private final HttpClient http =
-      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
   @Test
   void whatIsSentIsListedShownOpenedAndDeleted() throws Exception {
     try (Hub hub = hub(StoreLimits.DEFAULT)) {
-      HttpResponse<String> sent = post(hub, report("sweep of talk, 1 to 32 at once").toString());
+      HttpResponse<String> sent = store(hub, report("sweep of talk, 1 to 32 at once"));
 
       assertThat(sent.statusCode()).as(sent.body()).isEqualTo(200);
       assertThat(json(sent).path("message").asString()).isEqualTo("the report 1 is stored");
@@ -74,7 +73,7 @@ final class HubReportsTest {
   @Test
   void theyOutliveAHub() throws Exception {
     try (Hub hub = hub(StoreLimits.DEFAULT)) {
-      post(hub, report("kept").toString());
+      store(hub, report("kept"));
     }
     try (Hub hub = hub(StoreLimits.DEFAULT)) {
       assertThat(json(get(hub, "/api/reports")).get(0).path("title").asString()).isEqualTo("kept");
@@ -87,7 +86,7 @@ final class HubReportsTest {
     try (Hub hub = hub(keeping(3, 1 << 20))) {
       List<String> messages = new ArrayList<>();
       for (int i = 1; i <= 4; i++) {
-        messages.add(json(post(hub, report("run " + i).toString())).path("message").asString());
+        messages.add(json(store(hub, report("run " + i))).path("message").asString());
       }
 
       assertThat(messages.get(2)).isEqualTo("the report 3 is stored");
@@ -103,12 +102,12 @@ final class HubReportsTest {
   void theOldestGoWhereAllAreTooLargeTogetherAndTheNewOneStays() throws Exception {
     try (Hub hub = hub(keeping(100, 200_000))) {
       for (int i = 1; i <= 3; i++) {
-        post(hub, report("run " + i).put("html", PAGE + "x".repeat(90_000)).toString());
+        store(hub, report("run " + i).put("html", PAGE + "x".repeat(90_000)));
       }
       assertThat(json(get(hub, "/api/reports")).findValuesAsString("title"))
           .containsExactly("run 3", "run 2");
 
-      post(hub, report("huge").put("html", PAGE + "x".repeat(300_000)).toString());
+      store(hub, report("huge").put("html", PAGE + "x".repeat(300_000)));
 
       assertThat(json(get(hub, "/api/reports")).findValuesAsString("title"))
           .containsExactly("huge");
@@ -119,10 +118,10 @@ final class HubReportsTest {
   void aFullDatabaseSaysSoAndKeepsWhatItHas() throws Exception {
     StoreLimits limits = StoreLimits.DEFAULT.with(StoreLimits.DEFAULT.kept().within(512 << 10));
     try (Hub hub = hub(limits)) {
-      post(hub, report("small").toString());
+      store(hub, report("small"));
 
       HttpResponse<String> refused =
-          post(hub, report("large").put("html", PAGE + "x".repeat(900_000)).toString());
+          store(hub, report("large").put("html", PAGE + "x".repeat(900_000)));
 
       assertThat(refused.statusCode()).isEqualTo(503);
       assertThat(message(refused)).startsWith("the report was not stored: ").contains("full");
@@ -179,15 +178,13 @@ final class HubReportsTest {
   @Test
   void whatIsTooLargeIsToldItsLimit() throws Exception {
     try (Hub hub = hub(StoreLimits.DEFAULT)) {
-      HttpResponse<String> page =
-          post(hub, report("x").put("html", PAGE + "x".repeat(9 << 20)).toString());
+      HttpResponse<String> page = store(hub, report("x").put("html", PAGE + "x".repeat(9 << 20)));
       assertThat(page.statusCode()).isEqualTo(413);
       assertThat(message(page)).startsWith("\"html\" has ").endsWith("at most 8388608 are kept");
       ObjectNode summary = report("x");
       summary.withObject("summary").put("long", "x".repeat(2 << 20));
-      assertThat(post(hub, summary.toString()).statusCode()).isEqualTo(413);
-      HttpResponse<String> body =
-          post(hub, report("x").put("html", PAGE + "x".repeat(13 << 20)).toString());
+      assertThat(store(hub, summary).statusCode()).isEqualTo(413);
+      HttpResponse<String> body = store(hub, report("x").put("html", PAGE + "x".repeat(13 << 20)));
       assertThat(body.statusCode()).isEqualTo(413);
       assertThat(message(body)).isEqualTo("the body is larger than 12 MiB");
       assertThat(json(get(hub, "/api/reports"))).isEmpty();
@@ -200,7 +197,7 @@ final class HubReportsTest {
     try (Hub hub = hub(StoreLimits.DEFAULT)) {
       ObjectNode report = report(hostile).put("model", hostile);
       report.withArray("figures").addObject().put("name", "<b>").put("value", "<script>");
-      assertThat(post(hub, report.toString()).statusCode()).isEqualTo(200);
+      assertThat(store(hub, report).statusCode()).isEqualTo(200);
 
       assertThat(get(hub, "/").body())
           .doesNotContain("<script>alert", "<img src=x", "<b>")
@@ -211,7 +208,7 @@ final class HubReportsTest {
   @Test
   void aPageIsServedApartFromEverythingElse() throws Exception {
     try (Hub hub = hub(StoreLimits.DEFAULT)) {
-      post(hub, report("x").toString());
+      store(hub, report("x"));
 
       HttpResponse<String> page = get(hub, "/reports/1");
 
@@ -253,9 +250,9 @@ final class HubReportsTest {
     String path;
     try (Hub hub = hub(StoreLimits.DEFAULT)) {
       String report = report("x").toString();
-      assertThat(post(hub, report).statusCode()).isEqualTo(401);
-      assertThat(post(hub, report, client).statusCode()).isEqualTo(403);
-      HttpResponse<String> sent = post(hub, report, admin);
+      assertThat(post(hub, "/api/reports", report).statusCode()).isEqualTo(401);
+      assertThat(post(hub, "/api/reports", report, client).statusCode()).isEqualTo(403);
+      HttpResponse<String> sent = post(hub, "/api/reports", report, admin);
       assertThat(sent.statusCode()).isEqualTo(200);
       assertThat(json(sent).path("by").asString()).isEqualTo("me");
       path = json(sent).path("path").asString();
@@ -266,11 +263,7 @@ final class HubReportsTest {
       assertThat(get(hub, path.replace("/1?", "/2?")).statusCode()).isEqualTo(401);
       assertThat(get(hub, path.replaceFirst("[0-9a-f]{32}", "0".repeat(32))).statusCode())
           .isEqualTo(401);
-      assertThat(
-              send(HttpRequest.newBuilder(uri(hub, "/reports/1"))
-                      .header("Authorization", "Bearer " + client))
-                  .statusCode())
-          .isEqualTo(200);
+      assertThat(get(hub, "/reports/1", client).statusCode()).isEqualTo(200);
       assertThat(get(hub, "/").body()).doesNotContain("ticket");
     }
     try (Hub hub = hub(StoreLimits.DEFAULT)) {
@@ -285,16 +278,9 @@ final class HubReportsTest {
   }
 
   private static void assertRefused(Hub hub, String body, String why) throws Exception {
-    try (HttpClient client = HttpClient.newHttpClient()) {
-      HttpResponse<String> refused =
-          client.send(
-              HttpRequest.newBuilder(uri(hub, "/api/reports"))
-                  .POST(BodyPublishers.ofString(body))
-                  .build(),
-              BodyHandlers.ofString());
-      assertThat(refused.statusCode()).as(refused.body()).isEqualTo(400);
-      assertThat(message(refused)).isEqualTo(why);
-    }
+    HttpResponse<String> refused = post(hub, "/api/reports", body);
+    assertThat(refused.statusCode()).as(refused.body()).isEqualTo(400);
+    assertThat(message(refused)).isEqualTo(why);
   }
 
   private static String without(String field) {
@@ -330,18 +316,7 @@ final class HubReportsTest {
   }
 
   private Hub hub(StoreLimits limits) throws HubRefused {
-    return Hub.start(
-        new HubConfig(
-            home,
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-            Optional.empty(),
-            Optional.empty(),
-            false,
-            false,
-            "studio",
-            "test",
-            name -> Optional.empty()),
-        limits);
+    return Hub.start(HubConfig.local(home), limits);
   }
 
   private String key(String name, Role role) throws Exception {
@@ -351,39 +326,7 @@ final class HubReportsTest {
     }
   }
 
-  private HttpResponse<String> get(Hub hub, String path) throws Exception {
-    return send(HttpRequest.newBuilder(uri(hub, path)));
-  }
-
-  private HttpResponse<String> post(Hub hub, String body) throws Exception {
-    return send(
-        HttpRequest.newBuilder(uri(hub, "/api/reports")).POST(BodyPublishers.ofString(body)));
-  }
-
-  private HttpResponse<String> post(Hub hub, String body, String key) throws Exception {
-    return send(
-        HttpRequest.newBuilder(uri(hub, "/api/reports"))
-            .header("Authorization", "Bearer " + key)
-            .POST(BodyPublishers.ofString(body)));
-  }
-
-  private HttpResponse<String> delete(Hub hub, String path) throws Exception {
-    return send(HttpRequest.newBuilder(uri(hub, path)).DELETE());
-  }
-
-  private static URI uri(Hub hub, String path) {
-    return URI.create(hub.address() + path);
-  }
-
-  private HttpResponse<String> send(HttpRequest.Builder request) throws Exception {
-    return http.send(request.timeout(Duration.ofSeconds(20)).build(), BodyHandlers.ofString());
-  }
-
-  private static JsonNode json(HttpResponse<String> response) {
-    return JsonMapper.shared().readTree(response.body());
-  }
-
-  private static String message(HttpResponse<String> response) {
-    return json(response).at("/error/message").asString();
+  private static HttpResponse<String> store(Hub hub, ObjectNode report) throws Exception {
+    return post(hub, "/api/reports", report.toString());
   }
 }

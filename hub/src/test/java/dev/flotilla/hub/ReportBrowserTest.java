@@ -7,15 +7,7 @@ import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.Page;
 import dev.flotilla.testkit.Chromium;
 import dev.flotilla.testkit.Needs;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
@@ -105,28 +97,10 @@ final class ReportBrowserTest {
             .put("html", HOSTILE);
     report.withArray("figures").addObject().put("name", "out tok/s").put("value", "812.4");
     report.withObject("summary").put("output_throughput", 812.4);
-    try (HttpClient http = HttpClient.newHttpClient()) {
-      var sent =
-          http.send(
-              HttpRequest.newBuilder(URI.create(hub.address() + "/api/reports"))
-                  .POST(BodyPublishers.ofString(report.toString()))
-                  .build(),
-              BodyHandlers.ofString());
-      assertThat(sent.statusCode()).as(sent.body()).isEqualTo(200);
-    }
+    assertThat(HubCalls.post(hub, "/api/reports", report.toString()).statusCode()).isEqualTo(200);
   }
 
   private Hub hub() throws HubRefused {
-    return Hub.start(
-        new HubConfig(
-            home,
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-            Optional.empty(),
-            Optional.empty(),
-            false,
-            false,
-            "",
-            "test",
-            name -> Optional.empty()));
+    return Hub.start(HubConfig.local(home));
   }
 }

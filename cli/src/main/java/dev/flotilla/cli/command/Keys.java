@@ -9,10 +9,8 @@ import dev.flotilla.wire.Names;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -31,13 +29,9 @@ import tools.jackson.databind.json.JsonMapper;
       "  flotilla keys create laptop-editor   may only ask models",
       "  flotilla keys revoke laptop-editor",
     })
-public final class Keys implements Runnable {
-  @CommandLine.Spec private CommandLine.Model.@Nullable CommandSpec spec;
-
-  @Override
-  public void run() {
-    throw new CommandLine.ParameterException(
-        Objects.requireNonNull(spec).commandLine(), "say create, list or revoke");
+public final class Keys extends CommandGroup {
+  public Keys() {
+    super("say create, list or revoke");
   }
 
   /** {@code flotilla keys create}. */

@@ -7,10 +7,7 @@ import dev.flotilla.cli.output.WholeNumber;
 import dev.flotilla.hub.keys.EnrolmentTokens;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.util.Objects;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -28,13 +25,9 @@ import tools.jackson.databind.json.JsonMapper;
       "  flotilla tokens create                              on the hub's machine",
       "  flotilla agent --hub http://HUB:8484 --token TOKEN  on the new machine",
     })
-public final class Tokens implements Runnable {
-  @CommandLine.Spec private CommandLine.Model.@Nullable CommandSpec spec;
-
-  @Override
-  public void run() {
-    throw new CommandLine.ParameterException(
-        Objects.requireNonNull(spec).commandLine(), "say create, list or revoke");
+public final class Tokens extends CommandGroup {
+  public Tokens() {
+    super("say create, list or revoke");
   }
 
   /** {@code flotilla tokens create}. */

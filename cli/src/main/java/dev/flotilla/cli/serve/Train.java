@@ -6,8 +6,6 @@ import dev.flotilla.hub.HubConfig;
 import dev.flotilla.hub.HubRefused;
 import dev.flotilla.hub.store.StoreFailed;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -18,7 +16,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -66,17 +63,7 @@ public final class Train implements Callable<Integer> {
     Path home = Files.createTempDirectory("flotilla-train");
     try (TrainingUpstream upstream = new TrainingUpstream()) {
       Logs.start(home, "hub", false);
-      HubConfig config =
-          new HubConfig(
-              home,
-              new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-              Optional.empty(),
-              Optional.empty(),
-              false,
-              false,
-              "",
-              "",
-              name -> Optional.empty());
+      HubConfig config = HubConfig.local(home);
       try (Hub hub = Hub.start(config)) {
         hub.revisions().apply(fleet(upstream.port()), "fleet.yaml", "training", false);
         use(hub.address());

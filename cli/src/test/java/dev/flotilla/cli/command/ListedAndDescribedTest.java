@@ -6,8 +6,6 @@ import dev.flotilla.cli.TestShell;
 import dev.flotilla.cli.client.HubClient;
 import dev.flotilla.hub.Hub;
 import dev.flotilla.hub.HubConfig;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -25,18 +23,7 @@ final class ListedAndDescribedTest {
 
   @BeforeEach
   void start() throws Exception {
-    hub =
-        Hub.start(
-            new HubConfig(
-                home,
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                Optional.empty(),
-                Optional.empty(),
-                false,
-                false,
-                "",
-                "test",
-                name -> Optional.empty()));
+    hub = Hub.start(HubConfig.local(home));
   }
 
   @AfterEach

@@ -56,6 +56,7 @@ public final class Api implements HttpService {
   private static final int REVISIONS_SHOWN = 50;
 
   private final Parts parts;
+  private final AccessCalls access;
   private final ReportCalls reports;
   private final BrowserGuard guard;
 
@@ -81,6 +82,7 @@ public final class Api implements HttpService {
 
   public Api(Parts parts) {
     this.parts = parts;
+    this.access = new AccessCalls(parts.keys(), parts.tokens(), parts.journal());
     this.reports = new ReportCalls(parts.reports(), ReportLimits.DEFAULT);
     this.guard = new BrowserGuard(parts.listenHost(), parts.machineName(), parts.keys().required());
   }
@@ -129,12 +131,12 @@ public final class Api implements HttpService {
     post(rules, "/api/resume", call -> command(call, parts.fleet()::resume));
     post(rules, "/api/restart", call -> command(call, parts.fleet()::restart));
     post(rules, "/api/forget", this::forget);
-    get(rules, "/api/keys", call -> keys());
-    post(rules, "/api/keys", this::createKey);
-    rules.delete("/api/keys/{name}", handler(this::revokeKey));
-    get(rules, "/api/tokens", call -> ApiViews.list(parts.tokens().list()));
-    post(rules, "/api/tokens", this::createToken);
-    rules.delete("/api/tokens/{id}", handler(this::revokeToken));
+    get(rules, "/api/keys", call -> access.keys());
+    post(rules, "/api/keys", access::createKey);
+    rules.delete("/api/keys/{name}", handler(access::revokeKey));
+    get(rules, "/api/tokens", call -> access.tokens());
+    post(rules, "/api/tokens", access::createToken);
+    rules.delete("/api/tokens/{id}", handler(access::revokeToken));
     get(rules, "/api/reports", call -> reports.list());
     post(rules, "/api/reports", reports::add);
     get(rules, "/api/reports/{id}", reports::show);
@@ -377,88 +379,5 @@ public final class Api implements HttpService {
               new ApiError(
                   409, "invalid_request_error", "not_possible_now", refused.why(), "name", null));
     };
-  }
-
-  private JsonNode keys() {
-    return ApiViews.list(
-        parts.keys().list().stream()
-            .map(key -> new ListedKey(key.name(), key.role().word(), key.createdAt().toString()))
-            .toList());
-  }
-
-  private record ListedKey(String name, String role, String createdAt) {}
-
-  private JsonNode createKey(ApiCall call) throws ApiRefusal, StoreFailed {
-    JsonNode body = call.json();
-    Keys.Role role = body.path("admin").asBoolean(false) ? Keys.Role.ADMIN : Keys.Role.CLIENT;
-    return switch (parts.keys().create(ApiCall.text(body, "name"), role)) {
-      case Keys.Creation.Refused refused ->
-          throw ApiCall.refusal("key_refused", refused.why(), "name");
-      case Keys.Creation.Created created -> {
-        happened(
-            "key-created",
-            created.key().name(),
-            "The %s key %s was made by %s."
-                .formatted(role.word(), created.key().name(), call.by()));
-        yield MAPPER
-            .createObjectNode()
-            .put("name", created.key().name())
-            .put("role", role.word())
-            .put("key", created.secret())
-            .put("demanded", parts.keys().required());
-      }
-    };
-  }
-
-  private JsonNode revokeKey(ApiCall call) throws ApiRefusal, StoreFailed {
-    String name = call.path("name");
-    switch (parts.keys().revoke(name, call.flag("force"))) {
-      case Keys.Revocation.Revoked _ -> {}
-      case Keys.Revocation.Unknown _ ->
-          throw new ApiRefusal(
-              ApiError.notFound("unknown_name", "there is no key called " + Names.shown(name)));
-      case Keys.Revocation.Refused refused ->
-          throw new ApiRefusal(
-              new ApiError(
-                  409, "invalid_request_error", "last_admin_key", refused.why(), "name", null));
-    }
-    happened("key-revoked", name, "The key %s was revoked by %s.".formatted(name, call.by()));
-    return MAPPER.createObjectNode().put("message", "the key " + name + " is revoked");
-  }
-
-  private JsonNode createToken(ApiCall call) throws ApiRefusal, StoreFailed {
-    JsonNode body = call.json();
-    Optional<Duration> life = ApiCall.whole(body, "hours").map(Duration::ofHours);
-    return switch (parts
-        .tokens()
-        .create(body.path("note").asString(""), life, ApiCall.whole(body, "uses"))) {
-      case EnrolmentTokens.Creation.Refused refused ->
-          throw ApiCall.refusal("token_refused", refused.why(), null);
-      case EnrolmentTokens.Creation.Created created -> {
-        long id = created.token().id();
-        happened(
-            "token-created",
-            Long.toString(id),
-            "The enrolment token %d was made by %s.".formatted(id, call.by()));
-        ObjectNode node = MAPPER.valueToTree(created.token());
-        yield node.put("token", created.secret());
-      }
-    };
-  }
-
-  private JsonNode revokeToken(ApiCall call) throws ApiRefusal, StoreFailed {
-    String id = call.path("id");
-    Optional<Long> number = ApiCall.id(id);
-    if (number.isEmpty() || !parts.tokens().revoke(number.get())) {
-      throw new ApiRefusal(
-          ApiError.notFound("unknown_name", "there is no token numbered " + Names.shown(id)));
-    }
-    happened(
-        "token-revoked", id, "The enrolment token %s was revoked by %s.".formatted(id, call.by()));
-    return MAPPER.createObjectNode().put("message", "the token " + id + " is revoked");
-  }
-
-  private void happened(String kind, String subject, String message) {
-    parts.journal().event(Severity.INFO, kind, subject, message);
   }
 }

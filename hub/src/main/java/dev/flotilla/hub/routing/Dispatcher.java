@@ -55,16 +55,13 @@ import org.jspecify.annotations.Nullable;
  * fleet.
  */
 public final class Dispatcher {
-  static final Duration RETRY_MIN = Duration.ofSeconds(1);
-
   /** How soon an agent's word of a worker's death is here, if it died. */
   private static final Duration LAUNCH_NEWS = Duration.ofSeconds(2);
-
-  private static final Duration RETRY_MAX = Duration.ofMinutes(2);
 
   private final FleetSource fleet;
   private final Ledger ledger;
   private final Speeds speeds;
+  private final RetryAfter retryAfter;
   private final Supplier<QueueLimits> limits;
   private final LongSupplier nanoClock;
   private final ReentrantLock lock = new ReentrantLock();
@@ -81,6 +78,7 @@ public final class Dispatcher {
     this.fleet = fleet;
     this.ledger = ledger;
     this.speeds = speeds;
+    this.retryAfter = new RetryAfter(speeds);
     this.limits = limits;
     this.nanoClock = nanoClock;
     ledger.onClose(this::closed);
@@ -127,10 +125,10 @@ public final class Dispatcher {
     FairQueue<Ticket> queue = queues.computeIfAbsent(needs.model(), model -> new FairQueue<>());
     boolean again = !needs.tried().isEmpty();
     if (!again && queue.size() >= bounds.perName()) {
-      ticket.settle(new QueueFull(bounds.perName(), false, retryAfter(name, queue.size(), now)));
+      ticket.settle(new QueueFull(bounds.perName(), false, retryAfter.of(name, queue.size(), now)));
     } else if (!again && !needs.key().isEmpty() && queue.size(needs.key()) >= bounds.perKey()) {
       ticket.settle(
-          new QueueFull(bounds.perKey(), true, retryAfter(name, queue.size(needs.key()), now)));
+          new QueueFull(bounds.perKey(), true, retryAfter.of(name, queue.size(needs.key()), now)));
     } else {
       queue.add(needs.key(), ticket, again);
     }
@@ -145,7 +143,7 @@ public final class Dispatcher {
     if (name == null) {
       ticket.settle(
           new NothingServes(
-              Why.UNKNOWN_NAME, "there is no model '" + needs.model() + "'", 0, RETRY_MIN));
+              Why.UNKNOWN_NAME, "there is no model '" + needs.model() + "'", 0, RetryAfter.LEAST));
       return true;
     }
     Survey survey = Survey.of(needs, name, ledger, faults, now, ticket.hopes(now));
@@ -249,7 +247,7 @@ public final class Dispatcher {
         ticket.settle(
             new WaitedTooLong(
                 Duration.ofNanos(ticket.deadlineNanos() - ticket.enteredNanos()),
-                retryAfter(name, queue.size(), now)));
+                retryAfter.of(name, queue.size(), now)));
       }
       long hope = ticket.hopeNanos(now);
       return Math.min(
@@ -359,32 +357,6 @@ public final class Dispatcher {
     } finally {
       lock.unlock();
     }
-  }
-
-  /** Seconds until {@code ahead} requests are through, from the measured speeds. */
-  private Duration retryAfter(FleetSnapshot.@Nullable Name name, int ahead, long now) {
-    int slots = 0;
-    double seconds = 0;
-    if (name != null && !name.targets().isEmpty()) {
-      RequestNeeds usual =
-          new RequestNeeds(name.name(), Target.Capability.TEXT, "", 0, 0, 0, Set.of());
-      Speeds.Neutral neutral = speeds.neutral(name.targets());
-      for (Target target : name.targets()) {
-        slots += target.slots();
-        seconds +=
-            target.slots() * speeds.expectedSeconds(target, usual, target.slots(), neutral, now);
-      }
-    }
-    if (slots == 0) {
-      return Duration.ofSeconds(5);
-    }
-    double each = seconds / slots;
-    Duration wait = Duration.ofSeconds((long) Math.ceil(ahead * each / slots));
-    return wait.compareTo(RETRY_MAX) > 0 ? RETRY_MAX : atLeast(RETRY_MIN, wait);
-  }
-
-  static Duration atLeast(Duration least, Duration value) {
-    return value.compareTo(least) < 0 ? least : value;
   }
 
   /** Requests that wait for each public name; names without any are left out. */

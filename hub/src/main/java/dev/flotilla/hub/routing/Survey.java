@@ -119,7 +119,7 @@ final class Survey {
               ? "model '" + name.name() + "' has no embeddings"
               : "model '" + name.name() + "' answers embeddings only",
           0,
-          Dispatcher.RETRY_MIN);
+          RetryAfter.LEAST);
     } else if (!fitting) {
       return context(contextTokens, name);
     }
@@ -131,14 +131,11 @@ final class Survey {
           Why.SET_ASIDE,
           "model '" + name.name() + "' is set aside after a fault of " + asideReason,
           0,
-          Dispatcher.atLeast(Dispatcher.RETRY_MIN, Duration.ofNanos(asideNanos)));
+          RetryAfter.atLeast(Duration.ofNanos(asideNanos)));
     }
     if (fitting && !untried) {
       return new NothingServes(
-          Why.ALL_TRIED,
-          "every target of model '" + name.name() + "' failed",
-          0,
-          Dispatcher.RETRY_MIN);
+          Why.ALL_TRIED, "every target of model '" + name.name() + "' failed", 0, RetryAfter.LEAST);
     }
     return new NothingServes(
         Why.NOT_SERVING,
@@ -154,6 +151,6 @@ final class Survey {
         Why.CONTEXT,
         "the largest context of model '" + name.name() + "' is " + contextTokens + " tokens",
         contextTokens,
-        Dispatcher.RETRY_MIN);
+        RetryAfter.LEAST);
   }
 }

@@ -6,21 +6,13 @@ import dev.flotilla.wire.ApiError;
 import dev.flotilla.wire.ApiErrors;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.buffers.DataReader;
-import io.helidon.common.buffers.DataWriter;
 import io.helidon.common.concurrency.limits.Limit;
-import io.helidon.common.socket.HelidonSocket;
-import io.helidon.common.socket.PeerInfo;
 import io.helidon.common.task.InterruptableTask;
 import io.helidon.webserver.ConnectionContext;
-import io.helidon.webserver.ListenerContext;
-import io.helidon.webserver.ProxyProtocolData;
-import io.helidon.webserver.Router;
 import io.helidon.webserver.spi.ServerConnection;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.Optional;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -54,8 +46,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Life: made when the socket is accepted, registered with {@link ClientConnections} until {@link
  * #handle} returns. Handlers find theirs through {@link #current()}.
  */
-public final class ClientConnection
-    implements ConnectionContext, ServerConnection, InterruptableTask<Void> {
+public final class ClientConnection extends ContextAround
+    implements ServerConnection, InterruptableTask<Void> {
 
   private enum Phase {
     IDLE,
@@ -70,7 +62,6 @@ public final class ClientConnection
   private static final Logger log = System.getLogger(ClientConnection.class.getName());
   private static final Runnable NOTHING = ClientConnection::nothing;
 
-  private final ConnectionContext context;
   private final ClientConnections all;
   private final DataReader reader;
   private final ReentrantLock reading = new ReentrantLock();
@@ -96,7 +87,7 @@ public final class ClientConnection
   private boolean isGone;
 
   ClientConnection(ConnectionContext context, ClientConnections all) {
-    this.context = context;
+    super(context);
     this.all = all;
     this.reader = DataReader.create(this::next);
   }
@@ -322,7 +313,7 @@ public final class ClientConnection
                 + "\r\n\r\n")
             .getBytes(US_ASCII);
     try {
-      context.dataWriter().writeNow(BufferData.create(head), BufferData.create(body));
+      dataWriter().writeNow(BufferData.create(head), BufferData.create(body));
     } catch (RuntimeException goneAlready) {
       log.log(Level.DEBUG, "a slow client was gone before it could be told", goneAlready);
     }
@@ -331,7 +322,7 @@ public final class ClientConnection
 
   private void closeSocket() {
     try {
-      context.serverSocket().close();
+      serverSocket().close();
     } catch (RuntimeException closedAlready) {
       log.log(Level.DEBUG, "a client's socket was closed already", closedAlready);
     }
@@ -389,7 +380,7 @@ public final class ClientConnection
   private byte @Nullable [] pull() {
     byte[] bytes;
     try {
-      bytes = context.serverSocket().get();
+      bytes = serverSocket().get();
     } catch (RuntimeException broken) {
       bytes = null;
     }
@@ -397,16 +388,11 @@ public final class ClientConnection
     return bytes;
   }
 
-  // ---- Helidon's view, passed on
+  // ---- Helidon's view
 
   @Override
   public DataReader dataReader() {
     return reader;
-  }
-
-  @Override
-  public DataWriter dataWriter() {
-    return context.dataWriter();
   }
 
   @Override
@@ -426,55 +412,5 @@ public final class ClientConnection
   @Override
   public boolean canInterrupt() {
     return !(http instanceof InterruptableTask<?> task) || task.canInterrupt();
-  }
-
-  @Override
-  public ListenerContext listenerContext() {
-    return context.listenerContext();
-  }
-
-  @Override
-  public ExecutorService executor() {
-    return context.executor();
-  }
-
-  @Override
-  public Router router() {
-    return context.router();
-  }
-
-  @Override
-  public Optional<ProxyProtocolData> proxyProtocolData() {
-    return context.proxyProtocolData();
-  }
-
-  @Override
-  public HelidonSocket serverSocket() {
-    return context.serverSocket();
-  }
-
-  @Override
-  public PeerInfo remotePeer() {
-    return context.remotePeer();
-  }
-
-  @Override
-  public PeerInfo localPeer() {
-    return context.localPeer();
-  }
-
-  @Override
-  public boolean isSecure() {
-    return context.isSecure();
-  }
-
-  @Override
-  public String socketId() {
-    return context.socketId();
-  }
-
-  @Override
-  public String childSocketId() {
-    return context.childSocketId();
   }
 }

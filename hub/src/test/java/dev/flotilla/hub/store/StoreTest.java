@@ -209,19 +209,7 @@ class StoreTest {
         ExecutorService callers = Executors.newVirtualThreadPerTaskExecutor()) {
       CountDownLatch held = new CountDownLatch(1);
       CountDownLatch release = new CountDownLatch(1);
-      Future<Boolean> first =
-          callers.submit(() ->
-              store.write(
-                  "the first",
-                  handle -> {
-                    held.countDown();
-                    try {
-                      release.await();
-                    } catch (InterruptedException e) {
-                      throw new IllegalStateException(e);
-                    }
-                    return true;
-                  }));
+      Future<Boolean> first = callers.submit(() -> holdsTheWriter(store, held, release));
       held.await();
       long before = store.commits();
       List<Future<Long>> numbers = new ArrayList<>();
@@ -278,19 +266,7 @@ class StoreTest {
       CountDownLatch held = new CountDownLatch(1);
       CountDownLatch release = new CountDownLatch(1);
       try (ExecutorService caller = Executors.newVirtualThreadPerTaskExecutor()) {
-        Future<Boolean> busy =
-            caller.submit(() ->
-                store.write(
-                    "the slow one",
-                    handle -> {
-                      held.countDown();
-                      try {
-                        release.await();
-                      } catch (InterruptedException e) {
-                        throw new IllegalStateException(e);
-                      }
-                      return true;
-                    }));
+        Future<Boolean> busy = caller.submit(() -> holdsTheWriter(store, held, release));
         held.await();
         for (int i = 0; i < 5; i++) {
           store.event(Severity.INFO, "kind", "subject", "message " + i);
@@ -378,5 +354,21 @@ class StoreTest {
     assertThat(StoreLimits.DEFAULT.kept().usage()).isEqualTo(1_000_000);
     assertThat(StoreLimits.DEFAULT.kept().workerHistory()).isEqualTo(10_000);
     assertThat(StoreLimits.DEFAULT.kept().databaseBytes()).isEqualTo(2L << 30);
+  }
+
+  /** A write that begins, and ends when it is released. */
+  private static boolean holdsTheWriter(Store store, CountDownLatch held, CountDownLatch release)
+      throws StoreFailed {
+    return store.write(
+        "the slow one",
+        handle -> {
+          held.countDown();
+          try {
+            release.await();
+          } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+          }
+          return true;
+        });
   }
 }
