@@ -145,14 +145,14 @@ final class AgentPrompts {
             agent("code-review", companies.removeLast(), FIRST_SYSTEM_CHARS),
             agent("operations", companies.removeLast(), FIRST_SYSTEM_CHARS));
     for (int i = 0; i < 6; i++) {
-      Session session = new Session(agents.get(i % 2), FIRST_RESULT_CHARS, spread());
+      Session session = new Session(agents.get(i % 2), FIRST_RESULT_CHARS, spread(i, 6));
       session.task().steps(4, 4).followup();
       session.cut("a second wish");
       session.steps(3, 5).followup();
       session.cut("a third wish");
     }
     for (int i = 0; i < 7; i++) {
-      Session session = new Session(agents.get(i % 2), FIRST_RESULT_CHARS, spread());
+      Session session = new Session(agents.get(i % 2), FIRST_RESULT_CHARS, spread(i, 7));
       session.task();
       if (i < 4) {
         session.steps(5, 7);
@@ -178,7 +178,7 @@ final class AgentPrompts {
             agent("calendar", companies.removeLast(), SECOND_SYSTEM_CHARS),
             agent("research", companies.removeLast(), SECOND_SYSTEM_CHARS));
     for (int i = 0; i < 25; i++) {
-      Session session = new Session(agents.get(i % 2), SECOND_RESULT_CHARS, spread());
+      Session session = new Session(agents.get(i % 2), SECOND_RESULT_CHARS, spread(i, 25));
       boolean cutTwice = i < 10;
       boolean isShort = i >= 21;
       session.task().steps(2, 2).answer().followup().steps(cutTwice || isShort ? 1 : 2, 2);
@@ -196,7 +196,7 @@ final class AgentPrompts {
   private void thirdFamily(int number, String company) {
     Agent agent = agent(number % 2 == 0 ? "files" : "support", company, THIRD_SYSTEM_CHARS);
     int calls = 1 + List.of(0, 1, 2, 3, 4, 2).get(number % 6);
-    Session session = new Session(agent, THIRD_RESULT_CHARS, spread());
+    Session session = new Session(agent, THIRD_RESULT_CHARS, spread(number, 30));
     session.task().steps(calls, number % 10 == 4 ? calls + 1 : calls);
     if (number == 7) {
       session.answer().cut("an answer");
@@ -205,9 +205,12 @@ final class AgentPrompts {
     }
   }
 
-  /** How much longer or shorter than others a session's results are. */
-  private double spread() {
-    return random.nextDouble(0.75, 1.25);
+  /**
+   * How much longer or shorter than others the results of one of so many sessions are: spread
+   * evenly, so that no seed's conversations are longer than another's.
+   */
+  private static double spread(int session, int sessions) {
+    return 0.75 + 0.5 * (session * 11 % sessions + 0.5) / sessions;
   }
 
   /** Who talks: a world, the tools of it that are at hand, and the first message. */
@@ -226,6 +229,9 @@ final class AgentPrompts {
     private final Agent agent;
     private final double resultChars;
     private final ArrayNode messages;
+
+    /** Tools that the session has not used since it had used all of them. */
+    private final List<Tool> unused = new ArrayList<>();
 
     Session(Agent agent, int resultChars, double spread) {
       this(agent, resultChars * spread, MAPPER.createArrayNode());
@@ -266,7 +272,7 @@ final class AgentPrompts {
       ObjectNode assistant = messages.addObject().put("role", "assistant").putNull("content");
       ArrayNode list = assistant.putArray("tool_calls");
       for (int i = 0; i < calls; i++) {
-        Tool tool = agent.tools().get(random.nextInt(agent.tools().size()));
+        Tool tool = nextTool();
         String id = callId();
         list.addObject()
             .put("id", id)
@@ -282,6 +288,13 @@ final class AgentPrompts {
             .put("name", tool.name())
             .put("content", text.result(tool, chars, random));
       }
+    }
+
+    private Tool nextTool() {
+      if (unused.isEmpty()) {
+        unused.addAll(agent.tools());
+      }
+      return unused.remove(random.nextInt(unused.size()));
     }
 
     private Session say(String role, String content) {

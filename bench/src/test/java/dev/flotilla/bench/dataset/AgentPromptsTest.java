@@ -42,9 +42,9 @@ final class AgentPromptsTest {
     all.forEach(each -> first.add(each.messages().get(0)));
     assertThat(first).hasSize(34);
     assertThat(all.stream().mapToInt(Conversation::chars).average().orElseThrow())
-        .isCloseTo(17_300, offset(1_200.0));
+        .isCloseTo(17_300, offset(1_500.0));
     assertThat(all.stream().mapToInt(Conversation::chars).max().orElseThrow())
-        .isBetween(30_000, 46_000);
+        .isBetween(30_000, 52_000);
     assertThat(sharedShare(all)).isCloseTo(0.525, offset(0.03));
   }
 
@@ -54,7 +54,7 @@ final class AgentPromptsTest {
     List<Conversation> small = AgentPrompts.conversations(100, 0, scale);
 
     assertThat(roles(small)).isEqualTo(roles(AgentPrompts.conversations(100, 0, 1)));
-    assertThat(sharedShare(small)).isCloseTo(0.5, offset(0.05));
+    assertThat(sharedShare(small)).isCloseTo(0.5, offset(0.08));
   }
 
   @Test
