@@ -47,6 +47,7 @@ public final class Datasets {
         yield AgentPrompts.make(
             options.withMaxContext(most), most == 0 ? Optional.empty() : tokenizer());
       }
+      case "file" -> FilePrompts.make(options, this::tokenizer, limits);
       default ->
           throw DatasetRefused.usage(
               "--dataset: '" + options.name() + "' is not one of " + String.join(", ", NAMES));
