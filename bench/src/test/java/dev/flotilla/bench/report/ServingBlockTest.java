@@ -70,7 +70,7 @@ final class ServingBlockTest {
     assertThat(below)
         .contains("By tokens (1.71 a chunk):")
         .contains("Latencies above count from when requests were due. From their sending:")
-        .contains("  Mean TTFT (ms):                         171.03")
+        .contains("  Mean TTFT (ms):                        171.03")
         .contains("kitchen")
         .contains("WARNING: 2 of 9 requests failed (1 answered with an error, 1 with an error in");
     assertThat(text).contains("Request rate configured (RPS):           4.00");

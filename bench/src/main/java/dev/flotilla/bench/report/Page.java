@@ -1,0 +1,40 @@
+package dev.flotilla.bench.report;
+
+import dev.flotilla.bench.measure.Finding;
+import java.util.List;
+
+/**
+ * What a report says, from top to bottom; {@link HtmlPage} makes a file of it.
+ *
+ * @param title what was measured
+ * @param subtitle where and when
+ */
+public record Page(String title, String subtitle, List<Part> parts) {
+
+  public Page {
+    parts = List.copyOf(parts);
+  }
+
+  /** A piece of the page. */
+  public sealed interface Part {
+
+    /** A heading. */
+    record Heading(String text) implements Part {}
+
+    /** A paragraph. */
+    record Words(String text) implements Part {}
+
+    /** What a reader must know. */
+    record Findings(List<Finding> findings) implements Part {
+      public Findings {
+        findings = List.copyOf(findings);
+      }
+    }
+
+    /** Figures. */
+    record Table(TextTable table) implements Part {}
+
+    /** A plot, and below it the same as figures. */
+    record Drawing(Plot plot, TextTable data) implements Part {}
+  }
+}
