@@ -9,6 +9,7 @@ import dev.flotilla.bench.dataset.Server;
 import dev.flotilla.bench.load.LoadGenerator;
 import dev.flotilla.bench.load.LoadPlan;
 import dev.flotilla.bench.load.Progress;
+import dev.flotilla.bench.load.Rehearsal;
 import dev.flotilla.bench.load.ServerUnderTest;
 import dev.flotilla.bench.load.ServerUnusable;
 import dev.flotilla.bench.load.TokenRecount;
@@ -93,6 +94,7 @@ public final class BenchCommand implements Callable<Integer> {
         awaitReady(generator, dataset, readyBy);
       }
       OptionalInt slots = server.slots();
+      Rehearsal.hold();
       Load load =
           new Load(
               server.base().toString(),

@@ -1,0 +1,3 @@
+module flotilla.dev/bench/client
+
+go 1.23
