@@ -1,6 +1,7 @@
 package dev.flotilla.cli;
 
 import dev.flotilla.cli.bench.BenchCommand;
+import dev.flotilla.cli.bench.SweepCommand;
 import dev.flotilla.cli.command.Apply;
 import dev.flotilla.cli.command.Chat;
 import dev.flotilla.cli.command.Describe;
@@ -71,6 +72,7 @@ public final class Main {
     all.put("forget", () -> new LifeCommand.Forget(shell));
     all.put("chat", () -> new Chat(shell));
     all.put("bench", () -> BenchCommand.of(shell));
+    all.put("sweep", () -> new SweepCommand(shell));
     all.put(
         "keys",
         () ->

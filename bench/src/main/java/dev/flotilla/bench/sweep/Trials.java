@@ -10,7 +10,6 @@ import dev.flotilla.bench.dataset.Server;
 import dev.flotilla.bench.dataset.Variant;
 import dev.flotilla.bench.launch.MemorySampler;
 import dev.flotilla.bench.launch.StartedEngine;
-import dev.flotilla.bench.load.Endpoint;
 import dev.flotilla.bench.load.LoadGenerator;
 import dev.flotilla.bench.load.LoadLimits;
 import dev.flotilla.bench.load.LoadPlan;
@@ -23,7 +22,6 @@ import dev.flotilla.bench.measure.Goals;
 import dev.flotilla.bench.measure.Load;
 import dev.flotilla.bench.measure.Result;
 import dev.flotilla.bench.measure.Run;
-import dev.flotilla.wire.HttpHeaders;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
@@ -32,9 +30,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.SortedSet;
 import java.util.function.Supplier;
-import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.JsonNode;
 
 /**
  * The single runs that an experiment is made of: the same prompts, again and again, on servers that
@@ -68,24 +64,35 @@ public final class Trials {
   /**
    * What is the same in all runs.
    *
-   * @param endpoint which of OpenAI's is asked
-   * @param headers beside the server's own key
-   * @param extra fields of each request's body
+   * @param requests how servers are asked
    * @param dataset which prompts; its count is the most that a run takes
    * @param warmups requests before each run's clock starts
-   * @param tls what {@code https} trusts; empty for the machine's own authorities
    */
   public record Shape(
-      Endpoint endpoint,
-      HttpHeaders headers,
-      Map<String, JsonNode> extra,
+      Requests requests,
       DatasetOptions dataset,
       int warmups,
       LoadLimits limits,
       Goals goals,
       SortedSet<Double> percents,
-      Optional<SSLContext> tls,
       Map<String, String> metadata) {}
+
+  /** How servers are asked. */
+  public interface Requests {
+
+    /**
+     * A server, with all that goes with each request to it.
+     *
+     * @param key that it demands
+     */
+    ServerUnderTest server(URI address, Optional<String> key);
+
+    /** How requests for that model look. */
+    RequestForm form(String model);
+
+    /** Whether connections are used again. */
+    boolean keepAlive();
+  }
 
   /** Hears what goes on, on the thread that makes the runs. */
   public interface Listener {
@@ -218,19 +225,15 @@ public final class Trials {
   public <T> Trial run(
       String what, StartedEngine engine, int concurrency, int requests, Meter<T> meter)
       throws ServerUnusable, DatasetRefused, InterruptedException {
-    ServerUnderTest server =
-        new ServerUnderTest(
-            URI.create(engine.baseUrl()), engine.key(), shape.headers(), shape.tls());
+    ServerUnderTest server = shape.requests().server(URI.create(engine.baseUrl()), engine.key());
     Dataset all = dataset(server, engine.model());
     List<Prompt> prompts = all.prompts().subList(0, Math.min(requests, all.prompts().size()));
-    RequestForm form =
-        new RequestForm(
-            shape.endpoint(), shape.endpoint().path(), engine.model(), false, true, shape.extra());
+    RequestForm form = shape.requests().form(engine.model());
     Load load =
         new Load(
             engine.baseUrl(),
             engine.model(),
-            shape.endpoint().word(),
+            form.endpoint().word(),
             all.description(),
             prompts.size(),
             concurrency,
@@ -286,7 +289,8 @@ public final class Trials {
       List<Prompt> prompts,
       Progress progress)
       throws ServerUnusable, InterruptedException {
-    LoadGenerator generator = new LoadGenerator(server, form, shape.limits(), true);
+    LoadGenerator generator =
+        new LoadGenerator(server, form, shape.limits(), shape.requests().keepAlive());
     synchronized (this) {
       running = generator;
       if (stopped) {

@@ -48,7 +48,7 @@ import picocli.CommandLine.Option;
     })
 public final class BenchCommand implements Callable<Integer> {
   /** As shells have it for what Ctrl-C ended. */
-  private static final int INTERRUPTED = 130;
+  static final int INTERRUPTED = 130;
 
   private static final Duration ASK_AGAIN = Duration.ofSeconds(1);
 

@@ -134,8 +134,13 @@ final class MeasuredServerOptions {
 
   /** Another server, asked in the same way. */
   ServerUnderTest at(URI address, Shell shell) {
+    return at(address, givenKey(shell));
+  }
+
+  /** Another server, asked in the same way with a key of its own. */
+  ServerUnderTest at(URI address, Optional<String> itsKey) {
     try {
-      return new ServerUnderTest(address, givenKey(shell), givenHeaders(), trust());
+      return new ServerUnderTest(address, itsKey, givenHeaders(), trust());
     } catch (IllegalArgumentException e) {
       throw new WrongUsage("--url: " + e.getMessage(), e);
     }
@@ -177,7 +182,18 @@ final class MeasuredServerOptions {
     return given.substring(0, given.length() - ending.length());
   }
 
-  private Optional<String> givenKey(Shell shell) {
+  /** Whether the options themselves name a server. */
+  boolean namesServer() {
+    return url != null || host != null || port != null;
+  }
+
+  /** The model that is named. */
+  Optional<String> namedModel() {
+    return Optional.ofNullable(model);
+  }
+
+  /** The key of the option, else of the environment. */
+  Optional<String> givenKey(Shell shell) {
     Optional<String> said = key != null ? Optional.of(key) : shell.variable("FLOTILLA_KEY");
     Optional<String> bare = said.map(String::strip);
     if (bare.isPresent()

@@ -1,0 +1,131 @@
+package dev.flotilla.cli.bench;
+
+import dev.flotilla.bench.load.LoadLimits;
+import dev.flotilla.bench.load.RequestForm;
+import dev.flotilla.bench.load.ServerUnderTest;
+import dev.flotilla.bench.measure.Goals;
+import dev.flotilla.bench.measure.Summary;
+import dev.flotilla.bench.sweep.SweepPlan;
+import dev.flotilla.bench.sweep.Trials;
+import dev.flotilla.cli.output.WholeNumber;
+import dev.flotilla.cli.output.WrongUsage;
+import java.net.URI;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** What all experiments of many runs take. */
+final class ExperimentOptions {
+  @Mixin private final MeasuredServerOptions target = new MeasuredServerOptions();
+  @Mixin private final PromptOptions prompts = new PromptOptions();
+
+  @Option(
+      names = "--repeats",
+      paramLabel = "N",
+      defaultValue = "3",
+      converter = Repeats.class,
+      description = "Runs of each that count; the first run of all never does (default: 3).")
+  private int repeats;
+
+  @Option(
+      names = "--num-warmups",
+      paramLabel = "N",
+      defaultValue = "2",
+      converter = Warmups.class,
+      description = "Requests before each run's clock starts (default: 2).")
+  private int warmups;
+
+  @Option(
+      names = "--metadata",
+      paramLabel = "KEY=VALUE",
+      arity = "1..*",
+      description = "Kept in the results, such as commit=1a2b3c.")
+  private List<String> metadata = List.of();
+
+  @Option(
+      names = {"--no-progress", "--disable-tqdm"},
+      description = "Does not show how far a run is.")
+  private boolean noProgress;
+
+  /** Up to {@link SweepPlan#REPEATS_MAX}. */
+  static final class Repeats extends WholeNumber {
+    Repeats() {
+      super(1, SweepPlan.REPEATS_MAX);
+    }
+  }
+
+  /** As {@code flotilla bench} takes them. */
+  static final class Warmups extends WholeNumber {
+    Warmups() {
+      super(0, 1000);
+    }
+  }
+
+  ExperimentOptions() {}
+
+  MeasuredServerOptions target() {
+    return target;
+  }
+
+  PromptOptions prompts() {
+    return prompts;
+  }
+
+  int repeats() {
+    return repeats;
+  }
+
+  boolean progress() {
+    return !noProgress;
+  }
+
+  /**
+   * What is the same in all runs.
+   *
+   * @param count the most prompts that a run takes
+   */
+  Trials.Shape shape(int count) {
+    target.form("");
+    return new Trials.Shape(
+        new Requests(target),
+        prompts.dataset().withCount(count),
+        warmups,
+        LoadLimits.DEFAULTS,
+        Goals.NONE,
+        Summary.PERCENTILES,
+        metadata());
+  }
+
+  private Map<String, String> metadata() {
+    Map<String, String> all = new LinkedHashMap<>();
+    for (String pair : metadata) {
+      int equals = pair.indexOf('=');
+      if (equals < 1) {
+        throw new WrongUsage("--metadata: '" + pair + "' is not KEY=VALUE");
+      }
+      all.put(pair.substring(0, equals), pair.substring(equals + 1));
+    }
+    return all;
+  }
+
+  /** As the options say, with the key of each server. */
+  private record Requests(MeasuredServerOptions target) implements Trials.Requests {
+    @Override
+    public ServerUnderTest server(URI address, Optional<String> key) {
+      return target.at(address, key);
+    }
+
+    @Override
+    public RequestForm form(String model) {
+      return target.form(model);
+    }
+
+    @Override
+    public boolean keepAlive() {
+      return target.keepAlive();
+    }
+  }
+}

@@ -1,0 +1,228 @@
+package dev.flotilla.cli.bench;
+
+import dev.flotilla.bench.dataset.DatasetRefused;
+import dev.flotilla.bench.launch.EngineNotStarted;
+import dev.flotilla.bench.launch.EngineStart;
+import dev.flotilla.bench.launch.RunningServer;
+import dev.flotilla.bench.launch.Setting;
+import dev.flotilla.bench.load.ServerUnderTest;
+import dev.flotilla.bench.load.ServerUnusable;
+import dev.flotilla.bench.measure.Comparison;
+import dev.flotilla.bench.measure.Finding;
+import dev.flotilla.bench.measure.Knee;
+import dev.flotilla.bench.measure.Level;
+import dev.flotilla.bench.measure.Result;
+import dev.flotilla.bench.measure.Summary;
+import dev.flotilla.bench.measure.Sweep;
+import dev.flotilla.bench.report.ComparisonTable;
+import dev.flotilla.bench.report.ResultFiles;
+import dev.flotilla.bench.report.Saved;
+import dev.flotilla.bench.report.Sparkline;
+import dev.flotilla.bench.report.SweepTable;
+import dev.flotilla.bench.sweep.Levels;
+import dev.flotilla.bench.sweep.SweepPlan;
+import dev.flotilla.bench.sweep.SweepRun;
+import dev.flotilla.bench.sweep.Swept;
+import dev.flotilla.bench.sweep.Trials;
+import dev.flotilla.cli.output.Failure;
+import dev.flotilla.cli.output.Shell;
+import dev.flotilla.cli.output.Text;
+import dev.flotilla.cli.output.WrongUsage;
+import dev.flotilla.cli.serve.HomeOptions;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code flotilla sweep}: one server at several concurrencies, and which of them is worth it. */
+@Command(
+    name = "sweep",
+    description = {
+      "Measures a server at rising concurrency, and names the knee: from where on more requests at",
+      "once buy latency and little throughput. The server is one that runs (--url), or llama-server",
+      "with --model REF, started here afresh for each run.",
+      "Ends with 1 where the numbers would mislead, and says why; with 130 after Ctrl-C, which",
+      "prints the results so far."
+    },
+    footer = {
+      "%nExamples:",
+      "  flotilla sweep --url http://127.0.0.1:8484 --input-len 256 --output-len 128",
+      "  flotilla sweep --model ~/models/Qwen3-4B-Q4_K_M.gguf --slots 8 --levels 1,2,4,8,16",
+      "  flotilla sweep --url http://10.0.0.5:8000 --json new.json --compare old.json",
+      "  flotilla sweep --compare old.json new.json      compares what was saved",
+    })
+public final class SweepCommand implements Callable<Integer> {
+  private final Shell shell;
+
+  @Mixin private final ExperimentOptions experiment = new ExperimentOptions();
+  @Mixin private final EngineOptions engines = new EngineOptions();
+  @Mixin private final HomeOptions home = new HomeOptions();
+  @Mixin private final ReportOptions reports = new ReportOptions();
+
+  @Option(
+      names = {"--levels", "--concurrencies"},
+      paramLabel = "LIST",
+      defaultValue = Levels.DEFAULT,
+      description = "Concurrencies (default: " + Levels.DEFAULT + ").")
+  private String levels = Levels.DEFAULT;
+
+  @Option(
+      names = "--compare",
+      paramLabel = "FILE",
+      arity = "1..2",
+      description =
+          "Compares with a sweep that --json saved before; with two, them alone and measures"
+              + " nothing.")
+  private List<Path> compare = List.of();
+
+  public SweepCommand(Shell shell) {
+    this.shell = shell;
+  }
+
+  @Override
+  public Integer call() throws InterruptedException {
+    if (compare.size() > 2) {
+      throw new WrongUsage("--compare: takes one file or two");
+    }
+    if (compare.size() == 2) {
+      printComparison(read(compare.getFirst()), read(compare.getLast()));
+      return 0;
+    }
+    SweepPlan plan = plan();
+    @Nullable Saved before = compare.isEmpty() ? null : read(compare.getFirst());
+    reports.check();
+    Trials.Shape shape = experiment.shape(plan.requestsMax());
+    try (ExperimentConsole console =
+        new ExperimentConsole(shell, experiment.progress(), plan.steps().size())) {
+      Trials trials = new Trials(shape, console);
+      try (Interruption interruption = Interruption.ends(trials::stop)) {
+        Swept swept = run(plan, trials);
+        console.endLine();
+        boolean misleads = report(swept, before);
+        return interruption.happened() ? BenchCommand.INTERRUPTED : misleads ? 1 : 0;
+      }
+    }
+  }
+
+  private SweepPlan plan() {
+    try {
+      Levels all = Levels.parse(levels);
+      int requests = experiment.prompts().count();
+      if (requests > 0 && requests < all.highest()) {
+        throw new WrongUsage(
+            "--num-prompts %d are too few for concurrency %d: each level needs at least as many"
+                .formatted(requests, all.highest()));
+      }
+      return SweepPlan.of(
+          all, experiment.repeats(), requests > 0 ? OptionalInt.of(requests) : OptionalInt.empty());
+    } catch (Levels.Malformed e) {
+      throw new WrongUsage("--levels: " + e.getMessage(), e);
+    }
+  }
+
+  private Swept run(SweepPlan plan, Trials trials) throws InterruptedException {
+    try {
+      MeasuredServerOptions target = experiment.target();
+      if (target.namesServer()) {
+        ServerUnderTest server = target.server(shell);
+        String address = server.base().toString();
+        EngineStart running =
+            new RunningServer(address, address, target.model(server), target.givenKey(shell));
+        return new SweepRun(plan, trials, running, engines.setting("")).run();
+      }
+      String reference =
+          target
+              .namedModel()
+              .orElseThrow(() ->
+                  new WrongUsage("say which server: --url URL, or --model REF to start one here"));
+      LocalEngineStarts starts = new LocalEngineStarts(home.home(shell), shell, engines);
+      Setting setting = engines.setting(starts.fetch(reference).toString());
+      return new SweepRun(plan, trials, starts.llamaServer(reference), setting).run();
+    } catch (DatasetRefused e) {
+      throw refused(e);
+    } catch (EngineNotStarted | ServerUnusable e) {
+      throw new Failure(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  static RuntimeException refused(DatasetRefused e) {
+    String message = String.valueOf(e.getMessage());
+    return e.wrongUsage() ? new WrongUsage(message, e) : new Failure(message, e);
+  }
+
+  /** Prints the sweep and keeps it; whether it would mislead. */
+  private boolean report(Swept swept, @Nullable Saved before) {
+    if (swept.sweep().isEmpty()) {
+      shell.out().println("Ended before the first run that counts: there are no results.");
+      return true;
+    }
+    Sweep sweep = swept.sweep().get();
+    print(sweep, swept);
+    if (before != null) {
+      printComparison(before, new Saved.Swept(sweep));
+    }
+    reports.keep(new ReportOptions.Measured.OfSweep(sweep), shell);
+    return sweep.misleads();
+  }
+
+  private void print(Sweep sweep, Swept swept) {
+    shell
+        .out()
+        .println(
+            Text.printable(
+                "Sweep of %s at %s, %s"
+                    .formatted(sweep.load().model(), sweep.load().url(), sweep.load().dataset())));
+    if (!swept.commandLine().isEmpty()) {
+      shell.out().println("  " + Text.printable(Text.commandLine(swept.commandLine())));
+    }
+    shell.out().print(SweepTable.of(sweep).plain());
+    List<Double> rates =
+        sweep.levels().stream()
+            .map(level -> level.spread(Summary::outputThroughput).median())
+            .toList();
+    shell.out().println("out tok/s " + Sparkline.of(rates));
+    sweep.knee().map(Knee::words).ifPresent(words -> shell.out().println("Knee " + words));
+    Map<String, List<Finding>> findings = new LinkedHashMap<>();
+    findings.put("", sweep.findings());
+    for (Level level : sweep.levels()) {
+      findings.put(
+          "concurrency " + level.concurrency(),
+          level.runs().stream().map(Result::findings).flatMap(List::stream).toList());
+    }
+    ExperimentConsole.print(shell, findings);
+    shell.out().flush();
+  }
+
+  private Saved read(Path file) {
+    try {
+      return new ResultFiles().read(file);
+    } catch (IOException e) {
+      throw new Failure("--compare: " + e.getMessage(), e);
+    }
+  }
+
+  private void printComparison(Saved before, Saved after) {
+    if (before instanceof Saved.Swept(Sweep first) && after instanceof Saved.Swept(Sweep second)) {
+      List<Comparison.AtLevel> shared = Comparison.of(first, second);
+      if (shared.isEmpty()) {
+        throw new Failure("--compare: the two sweeps have no concurrency in common");
+      }
+      shell.out().println();
+      shell.out().print(ComparisonTable.of(shared).plain());
+      return;
+    }
+    if (before instanceof Saved.Runs(List<Result> first)
+        && after instanceof Saved.Runs(List<Result> second)) {
+      shell.out().print(ComparisonTable.of(Comparison.of(first, second)).plain());
+      return;
+    }
+    throw new Failure("--compare: one of the two is a sweep and the other is not");
+  }
+}
