@@ -16,8 +16,10 @@ import dev.flotilla.bench.measure.Summary;
 import dev.flotilla.bench.measure.Sweep;
 import dev.flotilla.bench.report.ComparisonTable;
 import dev.flotilla.bench.report.ResultFiles;
+import dev.flotilla.bench.report.ResultJson;
 import dev.flotilla.bench.report.Saved;
 import dev.flotilla.bench.report.Sparkline;
+import dev.flotilla.bench.report.SweepPage;
 import dev.flotilla.bench.report.SweepTable;
 import dev.flotilla.bench.sweep.Levels;
 import dev.flotilla.bench.sweep.SweepPlan;
@@ -31,8 +33,10 @@ import dev.flotilla.cli.output.WrongUsage;
 import dev.flotilla.cli.serve.HomeOptions;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.ZoneId;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
@@ -97,7 +101,7 @@ public final class SweepCommand implements Callable<Integer> {
     }
     SweepPlan plan = plan();
     @Nullable Saved before = compare.isEmpty() ? null : read(compare.getFirst());
-    reports.check();
+    reports.check(shell);
     Trials.Shape shape = experiment.shape(plan.requestsMax());
     try (ExperimentConsole console =
         new ExperimentConsole(shell, experiment.progress(), plan.steps().size())) {
@@ -168,8 +172,29 @@ public final class SweepCommand implements Callable<Integer> {
     if (before != null) {
       printComparison(before, new Saved.Swept(sweep));
     }
-    reports.keep(new ReportOptions.Measured.OfSweep(sweep), shell);
+    reports.keep(kept(sweep), shell);
     return sweep.misleads();
+  }
+
+  private static ReportOptions.Report kept(Sweep sweep) {
+    Map<String, String> figures = new LinkedHashMap<>();
+    sweep
+        .levels()
+        .forEach(level ->
+            figures.put(
+                "tok/s at " + level.concurrency(),
+                String.format(
+                    Locale.ROOT, "%.1f", level.spread(Summary::outputThroughput).median())));
+    ZoneId zone = ZoneId.systemDefault();
+    return new ReportOptions.Report(
+        "sweep",
+        "Sweep of " + sweep.load().model() + ", " + sweep.load().dataset(),
+        sweep.load().model(),
+        figures,
+        ResultJson.of(sweep, true, zone),
+        ResultJson.of(sweep, false, zone),
+        SweepPage.of(sweep),
+        SweepPage.plot(sweep));
   }
 
   private void print(Sweep sweep, Swept swept) {
