@@ -7,7 +7,7 @@ import dev.flotilla.bench.dataset.DatasetRefused;
 import dev.flotilla.bench.dataset.Datasets;
 import dev.flotilla.bench.dataset.Prompt;
 import dev.flotilla.bench.dataset.Server;
-import dev.flotilla.bench.dataset.Variant;
+import dev.flotilla.bench.dataset.Variants;
 import dev.flotilla.bench.launch.MemorySampler;
 import dev.flotilla.bench.launch.StartedEngine;
 import dev.flotilla.bench.load.LoadGenerator;
@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * may be others each time.
  *
  * <p><b>Prompts.</b> They are made once, with the first server, which counts their tokens. Each run
- * takes the first of them, as a {@linkplain Variant variant} of its own; its warm-ups take another
+ * takes the first of them, as a {@linkplain Variants variant} of its own; its warm-ups take another
  * variant, so that they warm a server and not its cache.
  *
  * <p><b>Concurrency.</b> One thread makes the runs, one after another. {@link #stop} may come from
@@ -51,7 +51,7 @@ public final class Trials {
   private @Nullable LoadGenerator running;
   private @Nullable Thread starting;
   private boolean stopped;
-  private int variants;
+  private int runs;
 
   /**
    * @param listener hears what goes on
@@ -227,7 +227,8 @@ public final class Trials {
       throws ServerUnusable, DatasetRefused, InterruptedException {
     ServerUnderTest server = shape.requests().server(URI.create(engine.baseUrl()), engine.key());
     Dataset all = dataset(server, engine.model());
-    List<Prompt> prompts = all.prompts().subList(0, Math.min(requests, all.prompts().size()));
+    int count = Math.min(requests, all.prompts().size());
+    List<Prompt> prompts = Variants.of(all, "run-" + runs++).prompts().subList(0, count);
     RequestForm form = shape.requests().form(engine.model());
     Load load =
         new Load(
@@ -240,7 +241,7 @@ public final class Trials {
             Double.POSITIVE_INFINITY,
             1,
             shape.dataset().seed());
-    warm(server, form, load, all.prompts());
+    warm(server, form, load, all);
     Progress progress = new Progress();
     listener.begins(what, prompts.size(), progress);
     meter.begins();
@@ -262,23 +263,22 @@ public final class Trials {
     OptionalInt slots = server.slots();
     Conditions conditions = new Conditions(slots, slots.isPresent() ? "llama-server's /props" : "");
     try (MemorySampler sampler = MemorySampler.start(engine::residentBytes, MemorySampler.EVERY)) {
-      Run run = generate(server, form, load, plan, Variant.of(prompts, variants++), progress);
+      Run run = generate(server, form, load, plan, prompts, progress);
       return new Trial(
           Result.of(run, shape.goals(), shape.percents(), conditions, shape.metadata()),
           sampler.stop());
     }
   }
 
-  private void warm(ServerUnderTest server, RequestForm form, Load load, List<Prompt> prompts)
+  private void warm(ServerUnderTest server, RequestForm form, Load load, Dataset all)
       throws ServerUnusable, InterruptedException {
     if (shape.warmups() == 0 || stopped()) {
       return;
     }
-    // From the end: a run that takes fewer prompts then never sees them.
-    int count = Math.min(shape.warmups(), prompts.size());
-    List<Prompt> last = prompts.subList(prompts.size() - count, prompts.size());
+    int count = Math.min(shape.warmups(), all.prompts().size());
+    List<Prompt> prompts = Variants.of(all, "warm-" + runs).prompts().subList(0, count);
     LoadPlan plan = LoadPlan.closed(Math.min(count, load.maxConcurrency()));
-    generate(server, form, load, plan, Variant.of(last, variants++), new Progress());
+    generate(server, form, load, plan, prompts, new Progress());
   }
 
   private Run generate(
