@@ -58,7 +58,8 @@ final class HubReportsTest {
           .atMost(Duration.ofSeconds(20))
           .untilAsserted(() ->
               assertThat(get(hub, "/api/events?kind=report-stored").body())
-                  .contains("report-1", "stored a report: sweep of talk"));
+                  .contains(
+                      "report-1", "Report 1 was stored by a request without a key: sweep of talk"));
 
       assertThat(delete(hub, "/api/reports/1").statusCode()).isEqualTo(200);
 

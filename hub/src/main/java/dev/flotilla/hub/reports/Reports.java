@@ -103,7 +103,8 @@ public final class Reports {
     happened(
         "report-stored",
         added.report().id(),
-        "%s stored a report: %s.".formatted(by, added.report().title()));
+        "Report %d was stored by %s: %s."
+            .formatted(added.report().id(), by, added.report().title()));
     return added;
   }
 
@@ -118,7 +119,7 @@ public final class Reports {
     } finally {
       changing.unlock();
     }
-    happened("report-deleted", id, "%s deleted the report %d.".formatted(by, id));
+    happened("report-deleted", id, "Report %d was deleted by %s.".formatted(id, by));
     return true;
   }
 
