@@ -96,7 +96,10 @@ public final class PlotPicture {
       pen.setColor(TEXT);
       pen.setStroke(new BasicStroke(2));
       pen.draw(new Ellipse2D.Double(atX(mark.x()) - 13, atY(mark.y()) - 13, 26, 26));
-      label(mark.words(), atX(mark.x()), atY(mark.y()) + 44);
+      pen.drawString(
+          TextTable.printable(mark.words()),
+          (float) atX(mark.x()) + 14,
+          (float) atY(mark.y()) + 30);
     }
     legend();
   }
@@ -144,12 +147,11 @@ public final class PlotPicture {
     }
   }
 
-  /** Beside its point: to the right where there is room, else to the left. */
+  /** Above its point, to the left where there is room: most lines rise to the right. */
   private void label(String words, double x, double y) {
     String text = TextTable.printable(words);
     int width = pen.getFontMetrics().stringWidth(text);
-    boolean right = x + width + 16 < WIDTH - RIGHT / 2;
-    pen.drawString(text, (float) (right ? x + 12 : x - 12 - width), (float) (y - 12));
+    pen.drawString(text, (float) (x - width - 12 > LEFT ? x - 12 - width : x + 12), (float) y - 12);
   }
 
   private void legend() {

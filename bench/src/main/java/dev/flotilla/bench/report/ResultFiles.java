@@ -19,6 +19,7 @@ import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.MappingIterator;
@@ -109,7 +110,8 @@ public final class ResultFiles {
   }
 
   private void replace(Path file, Path folder, byte[] content) throws IOException {
-    Path beside = Files.createTempFile(folder, "." + file.getFileName(), ".part");
+    // Not a temporary file of the library's: those are for their owner alone, and these are mailed.
+    Path beside = folder.resolve("." + file.getFileName() + "." + UUID.randomUUID() + ".part");
     try {
       try (OutputStream out = opener.open(beside)) {
         out.write(content);

@@ -72,17 +72,18 @@
       pen.beginPath();
       pen.arc(x, y, 9 * ratio, 0, 2 * Math.PI);
       pen.stroke();
-      label(u, mark.words, x, y + 26 * ratio);
+      pen.textAlign = "left";
+      pen.fillText(mark.words, x + 8 * ratio, y + 20 * ratio);
     });
     pen.restore();
   }
 
-  // Beside its point: to the right where there is room, else to the left.
+  // Above its point, to the left where there is room: the lines of most plots rise to the right.
   function label(u, words, x, y) {
     const ratio = window.devicePixelRatio || 1;
-    const right = x + u.ctx.measureText(words).width + 10 * ratio < u.bbox.left + u.bbox.width;
-    u.ctx.textAlign = right ? "left" : "right";
-    u.ctx.fillText(words, x + (right ? 9 : -9) * ratio, y - 7 * ratio);
+    const left = x - u.ctx.measureText(words).width - 9 * ratio > u.bbox.left;
+    u.ctx.textAlign = left ? "right" : "left";
+    u.ctx.fillText(words, x + (left ? -7 : 7) * ratio, y - 7 * ratio);
   }
 
   function draw(place) {
