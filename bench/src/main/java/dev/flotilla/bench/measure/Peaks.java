@@ -1,7 +1,9 @@
 package dev.flotilla.bench.measure;
 
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
@@ -64,22 +66,17 @@ record Peaks(int most, long nanosAtMost, long nanosTogether) {
   }
 
   private static double bestSecond(List<Timing> timings, Weight weight) {
-    if (timings.isEmpty()) {
-      return 0;
-    }
-    long from = timings.stream().mapToLong(t -> t.request().sentNanos()).min().orElseThrow();
-    long to = timings.stream().mapToLong(t -> t.request().endNanos()).max().orElseThrow();
-    long[] seconds = new long[(int) ((to - from) / 1_000_000_000L) + 1];
+    long from = timings.stream().mapToLong(t -> t.request().sentNanos()).min().orElse(0);
+    // No array: a file that was read may say any time.
+    Map<Long, Long> seconds = new HashMap<>();
     for (Timing timing : timings) {
       Chunks chunks = timing.request().chunks();
       for (int chunk = 0; chunk < chunks.count(); chunk++) {
-        int second = (int) ((chunks.nanos(chunk) - from) / 1_000_000_000L);
-        if (second < seconds.length) {
-          seconds[second] += weight.of(timing, chunk);
-        }
+        long second = (chunks.nanos(chunk) - from) / 1_000_000_000L;
+        seconds.merge(second, (long) weight.of(timing, chunk), Long::sum);
       }
     }
-    return Arrays.stream(seconds).max().orElse(0);
+    return seconds.values().stream().mapToLong(Long::longValue).max().orElse(0);
   }
 
   private interface Weight {

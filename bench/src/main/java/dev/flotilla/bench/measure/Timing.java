@@ -11,6 +11,8 @@ import dev.flotilla.bench.measure.RequestRecord.CountedBy;
  */
 final class Timing {
   private static final double NANOS = 1e6;
+  private static final int TOKENS_BEYOND = 16;
+  private static final int TOKENS_UNASKED = 100_000;
 
   private final RequestRecord request;
   private final boolean chunksSay;
@@ -18,7 +20,7 @@ final class Timing {
 
   Timing(RequestRecord request) {
     this.request = request;
-    this.chunksSay = chunksSay(request.chunks());
+    this.chunksSay = chunksSay(request.chunks(), most(request));
     this.oneEach =
         request.countedBy() != CountedBy.CHUNKS
             && request.chunks().count() > 0
@@ -108,15 +110,22 @@ final class Timing {
     }
   }
 
-  private static boolean chunksSay(Chunks chunks) {
+  private static boolean chunksSay(Chunks chunks, int most) {
     int before = 1;
     for (int chunk = 0; chunk < chunks.count(); chunk++) {
-      if (chunks.tokens(chunk) < before) {
+      if (chunks.tokens(chunk) < before || chunks.tokens(chunk) > most) {
         return false;
       }
       before = chunks.tokens(chunk);
     }
     return chunks.count() > 0;
+  }
+
+  /**
+   * Tokens above which a server's count is not believed: what was asked for, and a few to end it.
+   */
+  private static int most(RequestRecord request) {
+    return request.maxTokens() > 0 ? request.maxTokens() + TOKENS_BEYOND : TOKENS_UNASKED;
   }
 
   private static double millis(long nanos) {

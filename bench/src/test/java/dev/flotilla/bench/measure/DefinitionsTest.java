@@ -76,6 +76,35 @@ final class DefinitionsTest {
   }
 
   @Test
+  void aServerThatCountsMoreThanWasAskedForIsNotBelieved() {
+    Chunks chunks = new Chunks();
+    chunks.add(10_000_000, 1);
+    chunks.add(20_000_000, Integer.MAX_VALUE);
+    RequestRecord asked = Runs.request(0, 0, 10, 10, 2, 2, CountedBy.SERVER);
+    RequestRecord lied =
+        new RequestRecord(
+            0,
+            asked.prompt(),
+            0,
+            0,
+            chunks,
+            asked.endNanos(),
+            32,
+            Integer.MAX_VALUE,
+            8,
+            CountedBy.SERVER,
+            asked.finishReason(),
+            "",
+            asked.worker(),
+            asked.outcome());
+
+    Result result = Runs.result(Runs.run(1, List.of(lied)));
+
+    assertThat(result.summary().own().byToken()).isEmpty();
+    assertThat(result.findings()).extracting(Finding::kind).contains(Finding.Kind.CONTRADICTION);
+  }
+
+  @Test
   void anAnswerOfOneTokenHasNoTpotAndKeepsItsGoal() {
     RequestRecord single = Runs.request(0, 0, 100, 0, 1, 1, CountedBy.SERVER);
 
