@@ -4,6 +4,9 @@
 //	upstream --port N --alias M --ctx-size C --parallel S ...
 //	                                          the same, taken by an agent for a llama-server: it answers the
 //	                                          adapter's questions and ignores the flags that it does not know
+//	upstream --port N --first 100 --pause 20  the same, paced: every stream has its first event so many milliseconds
+//	                                          after its request, and the next ones so far apart, and prompts are
+//	                                          counted, a word for a token
 //
 // A request says what it wants back: "stream", "max_tokens" (events), and in "user" the pause between two events
 // ("pause=50" is 50 ms). Each event carries the wall clock at which it was written, in nanoseconds, so that the client
@@ -32,7 +35,10 @@ const (
 type options struct {
 	port, model, path, key string
 	context, slots         int
+	first, pause           int // milliseconds; a server is paced where either is above 0
 }
+
+func (o options) paced() bool { return o.first > 0 || o.pause > 0 }
 
 func parse(args []string) options {
 	o := options{port: "9100", model: "fake", context: 4096, slots: 4, key: os.Getenv("LLAMA_API_KEY")}
@@ -52,6 +58,10 @@ func parse(args []string) options {
 			o.context, _ = strconv.Atoi(value)
 		case "--parallel", "-np":
 			o.slots, _ = strconv.Atoi(value)
+		case "--first":
+			o.first, _ = strconv.Atoi(value)
+		case "--pause":
+			o.pause, _ = strconv.Atoi(value)
 		case "--api-key-file":
 			if key, err := os.ReadFile(value); err == nil {
 				o.key = strings.TrimSpace(string(key))
@@ -68,12 +78,42 @@ func parse(args []string) options {
 }
 
 type request struct {
-	Stream  bool   `json:"stream"`
-	Events  int    `json:"max_tokens"`
-	User    string `json:"user"`
-	Options struct {
+	Stream      bool            `json:"stream"`
+	Events      int             `json:"max_tokens"`
+	NewerEvents int             `json:"max_completion_tokens"`
+	User        string          `json:"user"`
+	Messages    json.RawMessage `json:"messages"`
+	Options     struct {
 		Usage bool `json:"include_usage"`
 	} `json:"stream_options"`
+}
+
+// What a message says: a text, or a list of parts of which some are text.
+type message struct {
+	Content json.RawMessage `json:"content"`
+}
+
+type part struct {
+	Text string `json:"text"`
+}
+
+// promptTokens is the number of words in all messages.
+func (q *request) promptTokens() int {
+	var messages []message
+	words := 0
+	json.Unmarshal(q.Messages, &messages)
+	for _, m := range messages {
+		var text string
+		var parts []part
+		if json.Unmarshal(m.Content, &text) == nil {
+			words += len(strings.Fields(text))
+		} else if json.Unmarshal(m.Content, &parts) == nil {
+			for _, p := range parts {
+				words += len(strings.Fields(p.Text))
+			}
+		}
+	}
+	return words
 }
 
 type server struct {
@@ -96,9 +136,7 @@ func main() {
 	mux.HandleFunc("POST /apply-template", s.locked(func(w http.ResponseWriter, r *http.Request) {
 		reply(w, map[string]any{"prompt": "Say hi"})
 	}))
-	mux.HandleFunc("POST /tokenize", s.locked(func(w http.ResponseWriter, r *http.Request) {
-		reply(w, map[string]any{"tokens": []int{1, 2, 3}})
-	}))
+	mux.HandleFunc("POST /tokenize", s.locked(s.tokenize))
 	listener, err := net.Listen("tcp", "127.0.0.1:"+o.port)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -154,6 +192,18 @@ func (s *server) slotList(w http.ResponseWriter, r *http.Request) {
 	reply(w, list)
 }
 
+func (s *server) tokenize(w http.ResponseWriter, r *http.Request) {
+	tokens := []int{1, 2, 3}
+	if s.paced() {
+		var q struct {
+			Content string `json:"content"`
+		}
+		json.NewDecoder(io.LimitReader(r.Body, bodyMax)).Decode(&q)
+		tokens = make([]int, len(strings.Fields(q.Content)))
+	}
+	reply(w, map[string]any{"tokens": tokens})
+}
+
 func (s *server) chat(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, bodyMax))
 	var q request
@@ -161,6 +211,7 @@ func (s *server) chat(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "bad body", http.StatusBadRequest)
 		return
 	}
+	q.Events = max(q.Events, q.NewerEvents)
 	if !q.Stream {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Length", strconv.Itoa(len(s.plain)))
@@ -171,7 +222,11 @@ func (s *server) chat(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) stream(w http.ResponseWriter, r *http.Request, q *request) {
-	pause := 0
+	begun, prompt := time.Now(), 12
+	if s.paced() {
+		prompt = q.promptTokens()
+	}
+	pause := s.pause
 	if after, ok := strings.CutPrefix(q.User, "pause="); ok {
 		pause, _ = strconv.Atoi(after)
 	}
@@ -182,9 +237,9 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, q *request) {
 	tick := time.NewTimer(0)
 	<-tick.C
 	defer tick.Stop()
-	start := time.Now()
+	start := begun.Add(time.Duration(s.first) * time.Millisecond)
 	for i := 0; i < min(q.Events, eventsMax); i++ {
-		if pause > 0 && i > 0 {
+		if (pause > 0 && i > 0) || (s.first > 0 && i == 0) {
 			// Against the start and not the last event: a late event must not move all later ones.
 			tick.Reset(time.Until(start.Add(time.Duration(i*pause) * time.Millisecond)))
 			select {
@@ -200,7 +255,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request, q *request) {
 	}
 	fmt.Fprintf(w, "%s{},\"finish_reason\":\"stop\"}]}\n\n", head)
 	if q.Options.Usage {
-		fmt.Fprintf(w, `data: {"id":"chatcmpl-0123456789","object":"chat.completion.chunk","created":1760000000,"model":%q,"choices":[],"usage":{"prompt_tokens":12,"completion_tokens":%d,"total_tokens":%d}}`+"\n\n", s.model, q.Events, 12+q.Events)
+		fmt.Fprintf(w, `data: {"id":"chatcmpl-0123456789","object":"chat.completion.chunk","created":1760000000,"model":%q,"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}}`+"\n\n", s.model, prompt, q.Events, prompt+q.Events)
 	}
 	io.WriteString(w, "data: [DONE]\n\n")
 	flusher.Flush()
