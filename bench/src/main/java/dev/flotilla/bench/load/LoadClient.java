@@ -9,7 +9,6 @@ import dev.flotilla.wire.Deadlines;
 import dev.flotilla.wire.HttpReply;
 import dev.flotilla.wire.ReplyCutShort;
 import java.io.IOException;
-import java.io.InputStream;
 import java.time.Duration;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
@@ -94,23 +93,22 @@ final class LoadClient {
   /** One exchange; the connection is given back, or ended where its state is in doubt. */
   private Outcome exchange(Lease lease, PreparedRequest request, StreamedReply reply)
       throws IOException {
-    Outcome outcome;
+    Deadline deadline = deadlines.watch(lease.http().connection(), times);
     HttpReply http;
-    try (Deadline deadline = deadlines.watch(lease.http().connection(), times)) {
+    Outcome outcome;
+    try {
       deadline.awaitFirstByte();
-      try {
-        http = lease.http().exchange(request.call());
-        outcome = reply.read(http, deadline);
-      } catch (IOException e) {
-        throw deadline.explain(e);
-      }
-      if (deadline.exceeded().isPresent()) {
-        // Too late by a moment: the reply is whole, its connection is gone.
-        connections.end(lease.http());
-        return outcome;
-      }
+      http = lease.http().exchange(request.call());
+      outcome = reply.read(http, deadline);
+    } catch (IOException e) {
+      throw deadline.explain(e);
+    } finally {
+      deadline.close();
     }
-    connections.giveBack(lease, drained(lease, http));
+    // A limit that fires in the last moment closes the connection some time later: asked only after
+    // the watch has ended, it can't be in another request's hands by then.
+    boolean kept = deadline.exceeded().isEmpty() && drained(lease, http);
+    connections.giveBack(lease, kept);
     return outcome;
   }
 
@@ -120,13 +118,16 @@ final class LoadClient {
       return true;
     }
     byte[] rest = new byte[64];
-    try (Deadline deadline = deadlines.watch(lease.http().connection(), DRAIN_LIMITS);
-        InputStream body = reply.body()) {
+    Deadline deadline = deadlines.watch(lease.http().connection(), DRAIN_LIMITS);
+    boolean ended;
+    try {
       deadline.awaitFirstByte();
-      int ends = body.read(rest);
-      return ends < 0 && reply.reusable();
+      ended = reply.body().read(rest) < 0;
     } catch (IOException _) {
-      return false;
+      ended = false;
+    } finally {
+      deadline.close();
     }
+    return ended && reply.reusable() && deadline.exceeded().isEmpty();
   }
 }

@@ -30,6 +30,11 @@ public record LoadPlan(
     return arrivals instanceof Arrivals.AtOnce;
   }
 
+  /** How many of so many requests may be under way at once. */
+  int together(int requests) {
+    return maxConcurrency == 0 ? requests : Math.min(maxConcurrency, requests);
+  }
+
   /** This plan with that many warm-ups. */
   public LoadPlan warmedBy(int requests) {
     return new LoadPlan(arrivals, maxConcurrency, requests, timeLimit);
