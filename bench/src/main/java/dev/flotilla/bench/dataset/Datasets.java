@@ -1,5 +1,9 @@
 package dev.flotilla.bench.dataset;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.net.URLEncoder;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -48,6 +52,7 @@ public final class Datasets {
             options.withMaxContext(most), most == 0 ? Optional.empty() : tokenizer());
       }
       case "file" -> FilePrompts.make(options, this::tokenizer, limits);
+      case "replay" -> ReplayPrompts.make(options, new AskedServer(options), limits);
       default ->
           throw DatasetRefused.usage(
               "--dataset: '" + options.name() + "' is not one of " + String.join(", ", NAMES));
@@ -81,5 +86,55 @@ public final class Datasets {
       counter = known;
     }
     return known;
+  }
+
+  /** What a replay has to know, asked when it is needed. */
+  private final class AskedServer implements ReplayPrompts.Surroundings {
+    private final DatasetOptions options;
+
+    AskedServer(DatasetOptions options) {
+      this.options = options;
+    }
+
+    @Override
+    public TokenizerSearch counter() {
+      return Datasets.this.counter();
+    }
+
+    @Override
+    public OptionalInt context() {
+      return Datasets.this.context();
+    }
+
+    @Override
+    public int templateTokens() {
+      return TokenizerSearch.templateTokens(server, model, limits);
+    }
+
+    @Override
+    public String usageLog() throws DatasetRefused {
+      String path = "/api/usage/log?limit=" + limits.promptsMax();
+      path += options.onlyModel().map(name -> "&model=" + encoded(name)).orElse("");
+      path += options.onlyKey().map(name -> "&key=" + encoded(name)).orElse("");
+      try {
+        Server.Reply reply = server.get(path, limits.generateTime());
+        if (reply.ok()) {
+          return reply.body();
+        }
+        throw DatasetRefused.failed(
+            server.url()
+                + " gives no usage log ("
+                + reply.trouble()
+                + "); if it is no hub, name a log with --dataset-path, made by 'flotilla get usage"
+                + " -o jsonl'");
+      } catch (IOException e) {
+        throw DatasetRefused.failed(
+            "the usage log of " + server.url() + " can't be read: " + e.getMessage(), e);
+      }
+    }
+
+    private String encoded(String name) {
+      return URLEncoder.encode(name, UTF_8);
+    }
   }
 }

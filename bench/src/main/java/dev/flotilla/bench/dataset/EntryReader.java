@@ -1,6 +1,9 @@
 package dev.flotilla.bench.dataset;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.BufferedInputStream;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.FilterInputStream;
 import java.io.IOException;
@@ -97,6 +100,17 @@ final class EntryReader {
       read(in, taker);
     } catch (IOException e) {
       throw DatasetRefused.failed(file + " can't be read: " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * As {@link #read(Taker)}, of a text that is there; the file's name only says where it is from.
+   */
+  void read(String text, Taker taker) throws DatasetRefused {
+    try {
+      read(new ByteArrayInputStream(text.getBytes(UTF_8)), taker);
+    } catch (IOException e) {
+      throw new IllegalStateException("memory can't be read", e);
     }
   }
 

@@ -98,11 +98,15 @@ final class RandomPrompts {
               + " tokens; the most is "
               + limits.tokensMax());
     }
-    long bytes = longest * BYTES_A_TOKEN * count;
+    checkBytes(longest * count, limits);
+  }
+
+  static void checkBytes(long tokens, DatasetLimits limits) throws DatasetRefused {
+    long bytes = tokens * BYTES_A_TOKEN;
     if (bytes > limits.promptsBytesMax()) {
       throw DatasetRefused.usage(
-          "--num-prompts: %d prompts of %d tokens are about %d MiB of text; the most is %d MiB"
-              .formatted(count, longest, bytes >> 20, limits.promptsBytesMax() >> 20));
+          "--num-prompts: prompts of %,d tokens together are about %,d MiB of text; the most is %d MiB"
+              .formatted(tokens, bytes >> 20, limits.promptsBytesMax() >> 20));
     }
   }
 

@@ -88,6 +88,21 @@ record TokenizerSearch(Optional<Tokenizer> tokenizer, String words) {
         "nobody counts tokens at " + server.url() + " (" + why + "); each word is taken for one");
   }
 
+  /**
+   * Tokens that the chat template puts around one message; 0 where the server does not say. Costs
+   * it two requests for one token.
+   */
+  static int templateTokens(Server server, String model, DatasetLimits limits) {
+    try {
+      Generated whole = new Generated(server, model, limits, Generated.CHAT, 0);
+      int one = whole.count(ONE);
+      return Math.max(0, one - (whole.count(TWO) - one));
+    } catch (IOException e) {
+      // Then lengths are a little longer than recorded, and the load will tell what is wrong.
+      return 0;
+    }
+  }
+
   private static TokenizerSearch found(Tokenizer tokenizer) {
     return new TokenizerSearch(Optional.of(tokenizer), tokenizer.words());
   }

@@ -276,7 +276,7 @@ final class RandomPromptsTest {
           10      | 8 | 0    | 0  | 1000000 | --num-prompts: a whole number from 0 to 100000, not 1000000
           10      | 8 | 0    | 0  | -1      | --num-prompts: a whole number from 0 to 100000, not -1
           1       | 8 | 0.5  | 0  | 1       | --input-len 1: with --random-range-ratio 0.5 a prompt may have no token at all; choose a longer one
-          90000   | 8 | 0    | 0  | 90000   | --num-prompts: 90000 prompts of 90000 tokens are about 54073 MiB of text; the most is 256 MiB
+          90000   | 8 | 0    | 0  | 90000   | --num-prompts: prompts of 8,100,000,000 tokens together are about 54,073 MiB of text; the most is 256 MiB
           """)
   void whatCannotBeMeantIsRefusedByTheOptionsName(
       int input, int output, double ratio, int prefix, int count, String message) {

@@ -2,8 +2,10 @@ package dev.flotilla.cli.client;
 
 import dev.flotilla.agent.lanes.TlsTrouble;
 import dev.flotilla.cli.output.Failure;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -13,9 +15,11 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpTimeoutException;
 import java.nio.channels.UnresolvedAddressException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Consumer;
 import javax.net.ssl.SSLException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -61,6 +65,25 @@ public final class HubClient {
 
   public JsonNode get(String path) {
     return answer(request(path).GET().timeout(ANSWER_LIMIT).build());
+  }
+
+  /** Takes an answer of one JSON object a line as it comes; a line that holds an error ends it. */
+  public void lines(String path, Consumer<String> taker) {
+    HttpResponse<InputStream> response = send(request(path).GET().timeout(ANSWER_LIMIT).build());
+    try (BufferedReader in =
+        new BufferedReader(new InputStreamReader(response.body(), StandardCharsets.UTF_8))) {
+      if (response.statusCode() / 100 != 2) {
+        throw refusal(response.statusCode(), response.body().readNBytes(1 << 20));
+      }
+      for (String line = in.readLine(); line != null; line = in.readLine()) {
+        if (line.startsWith("{\"error\"")) {
+          throw refusal(response.statusCode(), line.getBytes(StandardCharsets.UTF_8));
+        }
+        taker.accept(line);
+      }
+    } catch (IOException e) {
+      throw new Failure(hub + " broke off its answer: " + e.getMessage(), e);
+    }
   }
 
   public JsonNode delete(String path) {

@@ -68,7 +68,7 @@ public final class Apply implements Callable<Integer> {
                     + URLEncoder.encode(name, StandardCharsets.UTF_8),
                 "application/yaml",
                 body);
-    if (format == Format.JSON || format == Format.YAML) {
+    if (format.forPrograms()) {
       format.printDocument(answer, shell);
       return 0;
     }

@@ -70,7 +70,7 @@ public final class Describe implements Callable<Integer> {
   public Integer call() {
     HubClient client = hub.client(shell);
     JsonNode item = find(client);
-    if (format == Format.JSON || format == Format.YAML) {
+    if (format.forPrograms()) {
       format.printDocument(item, shell);
       return 0;
     }

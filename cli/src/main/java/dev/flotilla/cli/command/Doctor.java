@@ -244,7 +244,7 @@ public final class Doctor implements Callable<Integer> {
   }
 
   private void print(List<Finding> findings) {
-    if (format == Format.JSON || format == Format.YAML) {
+    if (format.forPrograms()) {
       var list = JsonMapper.shared().createArrayNode();
       for (Finding finding : findings) {
         list.addObject()

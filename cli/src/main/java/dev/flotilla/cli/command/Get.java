@@ -3,12 +3,18 @@ package dev.flotilla.cli.command;
 import dev.flotilla.cli.client.HubOptions;
 import dev.flotilla.cli.output.Format;
 import dev.flotilla.cli.output.Shell;
+import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WholeNumber;
 import dev.flotilla.cli.output.WrongUsage;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -17,19 +23,28 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.TypeConversionException;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
 
 /** {@code flotilla get}: what is. */
 @Command(
     name = "get",
     description =
-        "Lists workers, nodes, models, backends, routes, events, requests, reports, keys or tokens.",
+        "Lists workers, nodes, models, backends, routes, events, requests, usage, reports, keys or"
+            + " tokens.",
     footer = {
       "%nExamples:",
       "  flotilla get workers             the worker table, with the line each was started with",
       "  flotilla get workers -o json | jq -r '.[].name'",
       "  flotilla get events --limit 20   the newest things that happened",
+      "  flotilla get usage --since 7d -o jsonl > week.jsonl",
+      "                                   the usage log, which 'flotilla bench --dataset replay' takes",
     })
 public final class Get implements Callable<Integer> {
+  private static final int LIMIT = 50;
+  private static final int LIMIT_MAX = 1_000;
+  private static final int USAGE_LIMIT = 10_000;
+
   private final Shell shell;
 
   @Mixin private final HubOptions hub = new HubOptions();
@@ -38,22 +53,25 @@ public final class Get implements Callable<Integer> {
       paramLabel = "KIND",
       converter = KindConverter.class,
       description =
-          "workers, nodes, models, backends, routes, events, requests, reports, keys or tokens.")
+          "workers, nodes, models, backends, routes, events, requests, usage, reports, keys or"
+              + " tokens.")
   private Listing kind = Listing.WORKERS;
 
   @Option(
       names = {"-o", "--output"},
       paramLabel = "FORMAT",
       converter = Format.Converter.class,
-      description = "table, wide, json or yaml (default: table).")
+      description = "table, wide, json, jsonl or yaml (default: table).")
   private Format format = Format.TABLE;
 
   @Option(
       names = "--limit",
       paramLabel = "N",
       converter = Limit.class,
-      description = "Events, requests: how many at most, the newest (default: 50).")
-  private int limit = 50;
+      description =
+          "Events, requests: how many at most, the newest (default: 50, up to 1000). Usage: how many"
+              + " at most, the oldest (default: 10000, up to 1000000).")
+  private @Nullable Integer limit;
 
   @Option(names = "--after", paramLabel = "ID", description = "Events: only those after this one.")
   private long after;
@@ -64,6 +82,27 @@ public final class Get implements Callable<Integer> {
       description = "Events: only those of this worker, node, model, key or revision.")
   private @Nullable String subject;
 
+  @Option(
+      names = "--since",
+      paramLabel = "WHEN",
+      converter = Since.class,
+      description =
+          "Usage: from when on: a time ago, such as 90m, 24h or 7d, or an instant, such as"
+              + " 2026-03-01T08:00:00Z (default: 24h).")
+  private @Nullable Instant since;
+
+  @Option(
+      names = "--only-model",
+      paramLabel = "NAME",
+      description = "Usage: requests of this model alone.")
+  private @Nullable String onlyModel;
+
+  @Option(
+      names = "--only-key",
+      paramLabel = "NAME",
+      description = "Usage: requests of this client key alone.")
+  private @Nullable String onlyKey;
+
   public Get(Shell shell) {
     this.shell = shell;
   }
@@ -73,24 +112,81 @@ public final class Get implements Callable<Integer> {
     if (after < 0) {
       throw new WrongUsage("--after: an event's number is 0 or more, not " + after);
     }
+    if (kind == Listing.USAGE) {
+      return usage();
+    }
+    int most = limit == null ? LIMIT : limit;
+    if (most > LIMIT_MAX) {
+      throw new WrongUsage("--limit: '" + most + "' is not a whole number from 1 to " + LIMIT_MAX);
+    }
     String path = kind.path();
     if (kind == Listing.EVENTS) {
-      path += "?limit=" + limit + "&after=" + after;
+      path += "?limit=" + most + "&after=" + after;
       if (subject != null) {
-        path += "&subject=" + URLEncoder.encode(subject, StandardCharsets.UTF_8);
+        path += "&subject=" + encoded(subject);
       }
     }
     if (kind == Listing.REQUESTS) {
-      path += "?limit=" + limit;
+      path += "?limit=" + most;
     }
     kind.print(hub.client(shell).get(path), format, shell);
     return 0;
   }
 
-  /** As many as a hub hands out at once. */
+  /** Lines go on as they come, where they are wanted as lines: a log may be long. */
+  private int usage() {
+    String path = kind.path() + "?limit=" + (limit == null ? USAGE_LIMIT : limit);
+    path += since == null ? "" : "&since=" + encoded(since.toString());
+    path += onlyModel == null ? "" : "&model=" + encoded(onlyModel);
+    path += onlyKey == null ? "" : "&key=" + encoded(onlyKey);
+    if (format == Format.JSONL) {
+      hub.client(shell).lines(path, line -> shell.out().println(line));
+      shell.out().flush();
+      return 0;
+    }
+    ArrayNode list = JsonMapper.shared().createArrayNode();
+    hub.client(shell).lines(path, line -> list.add(JsonMapper.shared().readTree(line)));
+    kind.print(list, format, shell);
+    return 0;
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
+  }
+
+  /** A time ago, or a time. */
+  static final class Since implements ITypeConverter<Instant> {
+    private static final Pattern AGO = Pattern.compile("(\\d{1,6})([mhd])");
+
+    @Override
+    public Instant convert(String text) {
+      Matcher ago = AGO.matcher(text);
+      if (ago.matches()) {
+        long count = Long.parseLong(ago.group(1));
+        return Instant.now()
+            .minus(
+                switch (ago.group(2)) {
+                  case "m" -> Duration.ofMinutes(count);
+                  case "h" -> Duration.ofHours(count);
+                  default -> Duration.ofDays(count);
+                });
+      }
+      try {
+        return Instant.parse(text);
+      } catch (DateTimeParseException e) {
+        throw new TypeConversionException(
+            "'"
+                + Text.printable(text)
+                + "' is neither a time ago, such as 24h or 7d, nor an instant, such as"
+                + " 2026-03-01T08:00:00Z");
+      }
+    }
+  }
+
+  /** As many as a hub hands out at once, of the usage log. */
   static final class Limit extends WholeNumber {
     Limit() {
-      super(1, 1000);
+      super(1, 1_000_000);
     }
   }
 

@@ -120,25 +120,32 @@ final class Listing {
           column("Subject", "subject"),
           column("Message", "message"));
 
+  private static final Column[] OF_REQUESTS = {
+    column("When", node -> when(text(node, "at"))),
+    column("Model", "model"),
+    column("Served by", node -> orDash(text(node, "target"))),
+    new Column("Outcome", false, node -> outcome(text(node, "outcome"))),
+    column("Status", node -> count(node, "status")),
+    column("Tries", node -> count(node, "attempts")),
+    column("Tokens in", node -> known(node, "promptTokens")),
+    column("out", node -> known(node, "completionTokens")),
+    column("First byte", node -> millis(node.path("firstByteMicros").asLong())),
+    column("Whole", node -> millis(node.path("totalMicros").asLong())),
+    column("Key", node -> orDash(text(node, "key"))),
+    wide("Waited", node -> millis(node.path("queueMicros").asLong())),
+    wide("Path", "path"),
+    wide("Request", "requestId")
+  };
+
   static final Listing REQUESTS =
+      new Listing("requests", "/api/requests", "no requests yet", OF_REQUESTS);
+
+  static final Listing USAGE =
       new Listing(
-          "requests",
-          "/api/requests",
-          "no requests yet",
-          column("When", node -> when(text(node, "at"))),
-          column("Model", "model"),
-          column("Served by", node -> orDash(text(node, "target"))),
-          new Column("Outcome", false, node -> outcome(text(node, "outcome"))),
-          column("Status", node -> count(node, "status")),
-          column("Tries", node -> count(node, "attempts")),
-          column("Tokens in", node -> known(node, "promptTokens")),
-          column("out", node -> known(node, "completionTokens")),
-          column("First byte", node -> millis(node.path("firstByteMicros").asLong())),
-          column("Whole", node -> millis(node.path("totalMicros").asLong())),
-          column("Key", node -> orDash(text(node, "key"))),
-          wide("Waited", node -> millis(node.path("queueMicros").asLong())),
-          wide("Path", "path"),
-          wide("Request", "requestId"));
+          "usage",
+          "/api/usage/log",
+          "no requests in that time: --since looks further back",
+          OF_REQUESTS);
 
   static final Listing REPORTS =
       new Listing(
@@ -177,7 +184,8 @@ final class Listing {
 
   /** All of them, in the order of the help. */
   static final List<Listing> ALL =
-      List.of(WORKERS, NODES, MODELS, BACKENDS, ROUTES, EVENTS, REQUESTS, REPORTS, KEYS, TOKENS);
+      List.of(
+          WORKERS, NODES, MODELS, BACKENDS, ROUTES, EVENTS, REQUESTS, USAGE, REPORTS, KEYS, TOKENS);
 
   private final String word;
   private final String path;
@@ -205,7 +213,7 @@ final class Listing {
 
   /** What one of them is called. */
   public String singular() {
-    return word.substring(0, word.length() - 1);
+    return word.endsWith("s") ? word.substring(0, word.length() - 1) : word;
   }
 
   String path() {
@@ -214,7 +222,7 @@ final class Listing {
 
   /** Prints what the hub answered. */
   void print(JsonNode list, Format format, Shell shell) {
-    if (format == Format.JSON || format == Format.YAML) {
+    if (format.forPrograms()) {
       format.printDocument(list, shell);
       return;
     }

@@ -22,17 +22,31 @@ public enum Format {
   WIDE,
   /** For programs; a list is an array. */
   JSON,
+  /** For programs; each thing of a list is a line of its own. */
+  JSONL,
   /** For programs and people. */
   YAML;
 
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
+  /** Whether programs read it. */
+  public boolean forPrograms() {
+    return this != TABLE && this != WIDE;
+  }
+
   /** Prints a document for programs. */
   public void printDocument(JsonNode document, Shell shell) {
-    if (this == YAML) {
-      shell.out().print(yaml(document));
-    } else {
-      shell.out().println(MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(document));
+    switch (this) {
+      case YAML -> shell.out().print(yaml(document));
+      case JSONL -> {
+        if (document.isArray()) {
+          document.forEach(item -> shell.out().println(item.toString()));
+        } else {
+          shell.out().println(document.toString());
+        }
+      }
+      default ->
+          shell.out().println(MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(document));
     }
     shell.out().flush();
   }
@@ -73,7 +87,8 @@ public enum Format {
       try {
         return Format.valueOf(word.toUpperCase(Locale.ROOT));
       } catch (IllegalArgumentException e) {
-        throw new TypeConversionException("'" + word + "' is not one of table, wide, json, yaml");
+        throw new TypeConversionException(
+            "'" + word + "' is not one of table, wide, json, jsonl, yaml");
       }
     }
   }

@@ -1,11 +1,13 @@
 package dev.flotilla.cli.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.cli.TestShell;
 import dev.flotilla.cli.client.HubClient;
 import dev.flotilla.hub.Hub;
 import dev.flotilla.hub.HubConfig;
+import dev.flotilla.testkit.ScriptedEngine;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -100,6 +102,44 @@ final class ListedAndDescribedTest {
         .anyMatch(line -> line.matches("Kind +sweep"))
         .contains("Figures")
         .anyMatch(line -> line.matches(" {2}out tok/s +812\\.4 *"));
+  }
+
+  @Test
+  void theUsageLogIsListedAndWrittenInLines() throws Exception {
+    TestShell none = TestShell.piped();
+    assertThat(none.ask(url(), "get", "usage")).isZero();
+    assertThat(none.err()).startsWith("no requests in that time: --since looks further back");
+    try (ScriptedEngine engine = ScriptedEngine.start()) {
+      TestShell apply =
+          TestShell.piped()
+              .typing(
+                  """
+                  backends:
+                    engine: { url: "%s/v1", model: scripted, slots: 2 }
+                  routes:
+                    talk: { match: { models: [talk] }, strategy: fastest, to: [{ backend: engine }] }
+                  """
+                      .formatted(engine.url()));
+      assertThat(apply.ask(url(), "apply", "-")).as(apply.err()).isZero();
+      ObjectNode chat = JsonMapper.shared().createObjectNode().put("model", "talk");
+      chat.withArray("messages").addObject().put("role", "user").put("content", "hi");
+      HubClient client = new HubClient(URI.create(url()), Optional.empty(), Optional.empty());
+      client.post("/v1/chat/completions", chat);
+      client.post("/v1/chat/completions", chat);
+
+      await()
+          .untilAsserted(() -> assertThat(said("get", "usage", "-o", "jsonl").lines()).hasSize(2));
+
+      assertThat(said("get", "usage", "-o", "jsonl").lines())
+          .allSatisfy(line ->
+              assertThat(JsonMapper.shared().readTree(line).path("model").asString())
+                  .isEqualTo("talk"));
+      assertThat(said("get", "usage", "--since", "7d", "--limit", "1", "-o", "jsonl").lines())
+          .hasSize(1);
+      assertThat(said("get", "usage", "--only-model", "talk")).contains("Tokens in", "talk");
+      assertThat(said("get", "usage", "--only-model", "other", "-o", "jsonl")).isEmpty();
+      assertThat(said("get", "requests", "-o", "jsonl").lines()).hasSize(2);
+    }
   }
 
   private void store(String title) {

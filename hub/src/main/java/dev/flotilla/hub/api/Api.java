@@ -31,6 +31,7 @@ import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -40,8 +41,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * {@code /api/*}. Every request passes {@link #answer}: browser guard, key, the handler, one form
- * of error. Handlers only read the parts and command them; nothing is kept here.
+ * {@code /api/*}. Every request passes {@link #answerItself}: browser guard, key, the handler, one
+ * form of error. Handlers only read the parts and command them; nothing is kept here.
  *
  * <p>Where keys are demanded, one with the role {@code admin} is: whoever can apply a configuration
  * can have programs started on every node, within the nodes' policies.
@@ -58,6 +59,7 @@ public final class Api implements HttpService {
   private final Parts parts;
   private final AccessCalls access;
   private final ReportCalls reports;
+  private final UsageLog usageLog;
   private final BrowserGuard guard;
 
   /**
@@ -84,6 +86,7 @@ public final class Api implements HttpService {
     this.parts = parts;
     this.access = new AccessCalls(parts.keys(), parts.tokens(), parts.journal());
     this.reports = new ReportCalls(parts.reports(), ReportLimits.DEFAULT);
+    this.usageLog = new UsageLog(parts.store(), InstantSource.system());
     this.guard = new BrowserGuard(parts.listenHost(), parts.machineName(), parts.keys().required());
   }
 
@@ -111,6 +114,8 @@ public final class Api implements HttpService {
     get(rules, "/api/events", this::events);
     get(rules, "/api/history", this::history);
     get(rules, "/api/usage", this::usage);
+    rules.get(
+        "/api/usage/log", (request, response) -> answerItself(request, response, usageLog::send));
     get(
         rules,
         "/api/requests",
@@ -150,6 +155,12 @@ public final class Api implements HttpService {
     JsonNode handle(ApiCall call) throws ApiRefusal, StoreFailed;
   }
 
+  /** One thing that the API does, with a reply that is no document. */
+  @FunctionalInterface
+  private interface Writer {
+    void write(ApiCall call, ServerResponse response) throws ApiRefusal, StoreFailed;
+  }
+
   private void get(HttpRules rules, String path, Handler handler) {
     rules.get(path, handler(handler));
   }
@@ -163,11 +174,20 @@ public final class Api implements HttpService {
   }
 
   private void answer(ServerRequest request, ServerResponse response, Handler handler) {
+    answerItself(
+        request,
+        response,
+        (call, open) -> {
+          JsonNode document = handler.handle(call);
+          open.header(HeaderValues.createCached(HeaderNames.CACHE_CONTROL, "no-store"));
+          open.headers().contentType(HttpMediaTypes.JSON_UTF_8);
+          open.send(MAPPER.writeValueAsBytes(document));
+        });
+  }
+
+  private void answerItself(ServerRequest request, ServerResponse response, Writer writer) {
     try {
-      JsonNode document = handler.handle(new ApiCall(request, admit(request)));
-      response.header(HeaderValues.createCached(HeaderNames.CACHE_CONTROL, "no-store"));
-      response.headers().contentType(HttpMediaTypes.JSON_UTF_8);
-      response.send(MAPPER.writeValueAsBytes(document));
+      writer.write(new ApiCall(request, admit(request)), response);
     } catch (ApiRefusal e) {
       refuse(response, e.error());
     } catch (StoreFailed e) {

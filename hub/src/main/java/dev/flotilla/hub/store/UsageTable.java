@@ -3,6 +3,7 @@ package dev.flotilla.hub.store;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.mapper.RowMapper;
 
@@ -45,6 +46,22 @@ public final class UsageTable {
       this.column = column;
     }
   }
+
+  /**
+   * Which requests are wanted.
+   *
+   * @param since those that ended then or later
+   * @param model only those that asked for this name
+   * @param key only those that this client key made
+   */
+  public record Filter(Instant since, Optional<String> model, Optional<String> key) {}
+
+  /**
+   * A request of the log.
+   *
+   * @param id its number; a later one has a higher number
+   */
+  public record Logged(long id, Usage usage) {}
 
   private static final RowMapper<Usage> ROW =
       (row, context) ->
@@ -130,6 +147,33 @@ public final class UsageTable {
                 .createQuery("SELECT * FROM usage ORDER BY id DESC LIMIT ?")
                 .bind(0, store.rows(limit))
                 .map(ROW)
+                .list());
+  }
+
+  /**
+   * The requests that come after {@code id} in the log, in the order in which they ended.
+   *
+   * @param id 0 for the oldest
+   */
+  public List<Logged> after(long id, int limit, Filter filter) throws StoreFailed {
+    return store.read(
+        "the usage",
+        handle ->
+            handle
+                .createQuery(
+                    """
+                    SELECT * FROM usage
+                    WHERE id > :id AND at >= :since
+                      AND (:model IS NULL OR model = :model)
+                      AND (:key IS NULL OR client_key = :key)
+                    ORDER BY id LIMIT :limit
+                    """)
+                .bind("id", id)
+                .bind("since", filter.since().toEpochMilli())
+                .bind("model", filter.model().orElse(null))
+                .bind("key", filter.key().orElse(null))
+                .bind("limit", store.rows(limit))
+                .map((row, context) -> new Logged(row.getLong("id"), ROW.map(row, context)))
                 .list());
   }
 }
