@@ -11,7 +11,17 @@ public final class Progress {
   private final AtomicInteger failed = new AtomicInteger();
   private final AtomicLong outputTokens = new AtomicLong();
 
+  /** Of a run that has not begun. */
   public Progress() {}
+
+  /** As far as that. */
+  public Progress(int total, int sent, int done, int failed, long outputTokens) {
+    this.total.set(total);
+    this.sent.set(sent);
+    this.done.set(done);
+    this.failed.set(failed);
+    this.outputTokens.set(outputTokens);
+  }
 
   /** Requests of the run; 0 before its clock has started. */
   public int total() {

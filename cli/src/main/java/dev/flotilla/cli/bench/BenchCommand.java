@@ -17,6 +17,9 @@ import dev.flotilla.bench.measure.Conditions;
 import dev.flotilla.bench.measure.Load;
 import dev.flotilla.bench.measure.Result;
 import dev.flotilla.bench.measure.Run;
+import dev.flotilla.bench.measure.Summary;
+import dev.flotilla.bench.report.ResultJson;
+import dev.flotilla.bench.report.RunPage;
 import dev.flotilla.bench.report.ServingBlock;
 import dev.flotilla.bench.report.Shown;
 import dev.flotilla.cli.output.Failure;
@@ -24,6 +27,10 @@ import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WrongUsage;
 import java.time.Duration;
+import java.time.ZoneId;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
@@ -58,6 +65,7 @@ public final class BenchCommand implements Callable<Integer> {
   @Mixin private final PromptOptions prompts = new PromptOptions();
   @Mixin private final PaceOptions pace = new PaceOptions();
   @Mixin private final ResultOptions results = new ResultOptions();
+  @Mixin private final ReportOptions reports = new ReportOptions();
 
   @Option(
       names = {"--no-progress", "--disable-tqdm"},
@@ -80,6 +88,7 @@ public final class BenchCommand implements Callable<Integer> {
     DatasetOptions wanted = prompts.dataset();
     pace.check();
     results.check();
+    reports.check(shell);
     target.form("");
     ServerUnderTest server = target.server(shell);
     long readyBy = System.nanoTime() + pace.ready().toNanos();
@@ -147,7 +156,33 @@ public final class BenchCommand implements Callable<Integer> {
     results
         .save(result, pace.rampName())
         .ifPresent(file -> shell.err().println("the result is in " + file));
+    reports.keep(kept(result), shell);
     return result.misleads();
+  }
+
+  private static ReportOptions.Report kept(Result result) {
+    Load load = result.run().load();
+    Summary summary = result.summary();
+    Map<String, String> figures = new LinkedHashMap<>();
+    figures.put("req/s", number(summary.requestThroughput()));
+    figures.put("out tok/s", number(summary.outputThroughput()));
+    figures.put("TTFT p50 ms", number(summary.ttft().median()));
+    figures.put("TPOT p50 ms", number(summary.tpot().median()));
+    figures.put("failed", Integer.toString(summary.failed()));
+    ZoneId zone = ZoneId.systemDefault();
+    return new ReportOptions.Report(
+        "bench",
+        "Run of " + load.model() + ", " + load.dataset(),
+        load.model(),
+        figures,
+        ResultJson.of(result, true, zone),
+        ResultJson.of(result, false, zone),
+        RunPage.of(result),
+        Optional.empty());
+  }
+
+  private static String number(double value) {
+    return String.format(Locale.ROOT, "%.1f", value);
   }
 
   private String model(ServerUnderTest server, long readyBy) throws InterruptedException {

@@ -1,0 +1,15 @@
+package dev.flotilla.bench.load;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.flotilla.testkit.LimitsPage;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class LoadLimitsPageTest {
+
+  @Test
+  void thePageHasEveryLimitWithItsDefault() {
+    assertThat(LimitsPage.missing(LoadLimits.DEFAULTS, Set.of())).isEmpty();
+  }
+}
