@@ -98,11 +98,14 @@ class Stage:
         return time.monotonic() - begun
 
 
+def go():
+    return need("go", "get Go 1.23 or newer from go.dev/dl")
+
+
 def build_servers():
     """Builds the fake upstream and the load client of bench/gateway into BUILT."""
     BUILT.mkdir(parents=True, exist_ok=True)
-    go = need("go", "get Go 1.23 or newer from go.dev/dl")
-    subprocess.run([go, "build", "-o", f"{BUILT}/", "./..."], cwd=HERE / "gateway", check=True)
+    subprocess.run([go(), "build", "-o", f"{BUILT}/", "./..."], cwd=HERE / "gateway", check=True)
 
 
 def write(text, file, marker):
