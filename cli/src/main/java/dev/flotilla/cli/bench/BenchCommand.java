@@ -80,6 +80,8 @@ public final class BenchCommand implements Callable<Integer> {
   public static CommandLine of(Shell shell) {
     CommandLine command = new CommandLine(new BenchCommand(shell));
     FieldOptions.refuse(command.getCommandSpec());
+    command.addSubcommand(new ArmsCommand(shell));
+    command.addSubcommand(new EnginesCommand(shell));
     return command;
   }
 

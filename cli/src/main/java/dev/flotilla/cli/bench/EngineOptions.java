@@ -19,10 +19,9 @@ final class EngineOptions {
   @Option(
       names = "--slots",
       paramLabel = "N",
-      defaultValue = "4",
       converter = Slots.class,
-      description = "Requests that an engine started here runs at once (default: 4).")
-  private int slots;
+      description = "Requests that an engine started here runs at once (default: 4; of arm C: 2).")
+  private @Nullable Integer slots;
 
   @Option(
       names = "--context",
@@ -88,14 +87,18 @@ final class EngineOptions {
     }
   }
 
-  /** What engines are started with, for this model. */
-  Setting setting(String model) {
+  /**
+   * What engines are started with, for this model.
+   *
+   * @param slotsDefault where nobody says how many
+   */
+  Setting setting(String model, int slotsDefault) {
     if (cores != null && Cores.numbers(cores).isEmpty()) {
       throw new WrongUsage("--cores: a list of processors looks like 0 or 0,2-3");
     }
     return new Setting(
         model,
-        slots,
+        slots == null ? slotsDefault : slots,
         context,
         threads == null ? OptionalInt.empty() : OptionalInt.of(threads),
         Optional.ofNullable(cores));

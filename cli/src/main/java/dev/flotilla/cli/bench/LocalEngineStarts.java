@@ -47,10 +47,7 @@ final class LocalEngineStarts {
       throw new Failure(String.valueOf(e.getMessage()), e);
     }
     this.machine =
-        new LocalMachine(
-            Cores.of(shell.variable("PATH").orElse("")),
-            policy.memoryFraction(),
-            options.readyTimeout());
+        new LocalMachine(Cores.of(searchPath()), policy.memoryFraction(), options.readyTimeout());
     this.progress = new AgentNews(shell, System::nanoTime);
   }
 
@@ -64,6 +61,11 @@ final class LocalEngineStarts {
 
   Path home() {
     return home;
+  }
+
+  /** Where programs are looked for. */
+  String searchPath() {
+    return shell.variable("PATH").orElse("");
   }
 
   /** The file that the reference names, fetched where it is not here yet. */
@@ -92,11 +94,10 @@ final class LocalEngineStarts {
             .engine(choice.engine())
             .orElseThrow(
                 () -> new Failure(policy.file() + " does not allow the engine " + choice.engine()));
-    String path = shell.variable("PATH").orElse("");
     return new LlamaServerStart(
         choice,
         ModelName.of(model),
-        new LlamaServerAdapter(new LlamaServerInstallation(home, rule, path)),
+        new LlamaServerAdapter(new LlamaServerInstallation(home, rule, searchPath())),
         progress,
         machine);
   }

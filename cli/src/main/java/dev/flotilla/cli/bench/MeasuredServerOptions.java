@@ -249,6 +249,16 @@ final class MeasuredServerOptions {
         endpoint(), endpoint().path(), name, ignoreEos, !noContinuousUsage, fields);
   }
 
+  /** The server's only model; of several, the one that is named. */
+  String onlyModel(ServerUnderTest server) {
+    try {
+      List<String> known = server.models();
+      return known.size() == 1 ? known.getFirst() : model(server);
+    } catch (ServerUnusable e) {
+      throw new Failure(String.valueOf(e.getMessage()), e);
+    }
+  }
+
   /** The model that is named, else the server's only one. */
   String model(ServerUnderTest server) {
     List<String> known;

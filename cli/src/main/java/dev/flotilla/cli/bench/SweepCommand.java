@@ -63,6 +63,9 @@ import picocli.CommandLine.Option;
       "  flotilla sweep --compare old.json new.json      compares what was saved",
     })
 public final class SweepCommand implements Callable<Integer> {
+  /** As {@code flotilla up} has it. */
+  static final int SLOTS = 4;
+
   private final Shell shell;
 
   @Mixin private final ExperimentOptions experiment = new ExperimentOptions();
@@ -139,7 +142,7 @@ public final class SweepCommand implements Callable<Integer> {
         String address = server.base().toString();
         EngineStart running =
             new RunningServer(address, address, target.model(server), target.givenKey(shell));
-        return new SweepRun(plan, trials, running, engines.setting("")).run();
+        return new SweepRun(plan, trials, running, engines.setting("", SLOTS)).run();
       }
       String reference =
           target
@@ -147,7 +150,7 @@ public final class SweepCommand implements Callable<Integer> {
               .orElseThrow(() ->
                   new WrongUsage("say which server: --url URL, or --model REF to start one here"));
       LocalEngineStarts starts = new LocalEngineStarts(home.home(shell), shell, engines);
-      Setting setting = engines.setting(starts.fetch(reference).toString());
+      Setting setting = engines.setting(starts.fetch(reference).toString(), SLOTS);
       return new SweepRun(plan, trials, starts.llamaServer(reference), setting).run();
     } catch (DatasetRefused e) {
       throw refused(e);

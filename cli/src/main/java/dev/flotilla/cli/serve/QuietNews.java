@@ -7,7 +7,9 @@ import dev.flotilla.wire.WorkerReport;
 /**
  * Tells nobody: the hub in the same process hears all of it by its lane, and is looked at there.
  */
-final class QuietNews implements AgentListener {
+public final class QuietNews implements AgentListener {
+  public QuietNews() {}
+
   @Override
   public void connected(String hubId) {}
 
