@@ -38,6 +38,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
@@ -87,8 +88,9 @@ final class LocalFleet implements AutoCloseable {
     try {
       folder = starts.machine().folder("fleet");
       fleet = new LocalFleet(folder, Hub.start(hubConfig(folder)));
-      fleet.join(starts, machines);
-      fleet.serve(served, machines.size(), within);
+      long deadline = System.nanoTime() + within.toNanos();
+      fleet.join(starts, machines, deadline, within);
+      fleet.serve(served, machines.size(), deadline, within);
       kept = true;
       return fleet;
     } catch (IOException e) {
@@ -117,8 +119,10 @@ final class LocalFleet implements AutoCloseable {
         name -> Optional.empty());
   }
 
-  private void join(LocalEngineStarts starts, List<ProcessStarter> machines)
-      throws AgentRefused, StoreFailed {
+  /** One after the other: the hub has one token at a time that is good for one machine. */
+  private void join(
+      LocalEngineStarts starts, List<ProcessStarter> machines, long deadline, Duration within)
+      throws AgentRefused, StoreFailed, EngineNotStarted, InterruptedException {
     for (int machine = 0; machine < machines.size(); machine++) {
       AgentConfig config =
           AgentConfig.of(
@@ -131,17 +135,14 @@ final class LocalFleet implements AutoCloseable {
           new LocalEngines(
               starts.home(), starts.policy(), starts.searchPath(), machines.get(machine));
       agents.add(Agent.start(config, engines, new QuietNews()));
+      int joined = agents.size();
+      await(() -> connected() == joined, deadline, within);
     }
   }
 
-  private void serve(Served served, int machines, Duration within)
+  /** What is wanted is placed once all are there: what came first would get both workers. */
+  private void serve(Served served, int machines, long deadline, Duration within)
       throws EngineNotStarted, StoreFailed, InterruptedException {
-    long deadline = System.nanoTime() + within.toNanos();
-    // Placed once all are there: what comes first would get both workers.
-    await(
-        () -> hub.fleet().nodes().stream().filter(NodeView::connected).count() == machines,
-        deadline,
-        within);
     Recipe recipe =
         new Recipe(
             "llama-server",
@@ -165,6 +166,10 @@ final class LocalFleet implements AutoCloseable {
     await(() -> serving() == machines, deadline, within);
   }
 
+  private long connected() {
+    return hub.fleet().nodes().stream().filter(NodeView::connected).count();
+  }
+
   private long serving() {
     return hub.fleet().workers().stream()
         .filter(worker -> worker.state() == State.SERVING)
@@ -184,11 +189,24 @@ final class LocalFleet implements AutoCloseable {
       }
       if (System.nanoTime() - deadline > 0) {
         throw new EngineNotStarted(
-            "The fleet's workers did not serve within %d s; a longer wait is --ready-timeout SECONDS."
-                .formatted(within.toSeconds()));
+            "The fleet's workers did not serve within %d s (%s); a longer wait is --ready-timeout SECONDS."
+                .formatted(within.toSeconds(), seen()));
       }
       Thread.sleep(LOOK_EVERY);
     }
+  }
+
+  /** How far its machines are, for a message. */
+  private String seen() {
+    List<String> seen = new ArrayList<>();
+    for (NodeView node : hub.fleet().nodes()) {
+      seen.add(node.name() + (node.connected() ? " is connected" : " is not connected"));
+    }
+    for (WorkerView worker : hub.fleet().workers()) {
+      String reason = worker.stateReason().isEmpty() ? "" : ": " + worker.stateReason();
+      seen.add(worker.name() + " is " + worker.state().name().toLowerCase(Locale.ROOT) + reason);
+    }
+    return seen.isEmpty() ? "no machine has joined" : String.join("; ", seen);
   }
 
   /** The hub, and what its workers count. */
