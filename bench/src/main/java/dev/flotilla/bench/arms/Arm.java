@@ -4,8 +4,8 @@ package dev.flotilla.bench.arms;
 public enum Arm {
   /** One worker, one request at a time. */
   A("one worker"),
-  /** The same machine, with two slots. */
-  C("the same machine, two slots"),
+  /** The same machine, with more slots. */
+  C("the same machine, more slots"),
   /** Two machines. */
   B("both machines");
 

@@ -33,7 +33,7 @@ public final class FlotillaProcess implements AutoCloseable {
   }
 
   /** Starts it; what it prints goes to a file. */
-  static FlotillaProcess start(Path folder, Map<String, String> environment, String... arguments) {
+  public static FlotillaProcess start(Path folder, Map<String, String> environment, String... arguments) {
     return start(folder, environment, List.of(), arguments);
   }
 
@@ -86,7 +86,7 @@ public final class FlotillaProcess implements AutoCloseable {
   }
 
   /** All that it printed so far. */
-  String output() {
+  public String output() {
     try {
       return Files.readString(output);
     } catch (IOException e) {
@@ -95,7 +95,7 @@ public final class FlotillaProcess implements AutoCloseable {
   }
 
   /** Waits until it has printed the text. */
-  FlotillaProcess says(String text, Duration limit) {
+  public FlotillaProcess says(String text, Duration limit) {
     await()
         .atMost(limit)
         .pollInterval(Duration.ofMillis(100))
@@ -107,7 +107,7 @@ public final class FlotillaProcess implements AutoCloseable {
   }
 
   /** What it has started, and what those have. */
-  List<ProcessHandle> children() {
+  public List<ProcessHandle> children() {
     process
         .descendants()
         .forEach(child -> {
@@ -119,7 +119,7 @@ public final class FlotillaProcess implements AutoCloseable {
   }
 
   /** As Ctrl-C or a service manager does; the exit code. */
-  int stop() throws InterruptedException {
+  public int stop() throws InterruptedException {
     process.destroy();
     assertThat(process.waitFor(END_LIMIT.toSeconds(), TimeUnit.SECONDS))
         .as("ended within %s:%n%s", END_LIMIT, output())

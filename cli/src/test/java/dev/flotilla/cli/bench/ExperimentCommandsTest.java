@@ -1,0 +1,205 @@
+package dev.flotilla.cli.bench;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.flotilla.cli.TestShell;
+import dev.flotilla.testkit.Needs;
+import dev.flotilla.testkit.Script;
+import dev.flotilla.testkit.ScriptedEngine;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a user sees of sweeps, arms and engines, on servers that answer as they are told. */
+final class ExperimentCommandsTest {
+  private static final String[] SMALL = {
+    "--num-prompts",
+    "4",
+    "--input-len",
+    "4",
+    "--output-len",
+    "3",
+    "--repeats",
+    "1",
+    "--num-warmups",
+    "1",
+    "--no-progress"
+  };
+
+  private final ScriptedEngine engine =
+      ScriptedEngine.start().slots(4).alwaysChat(Script.answer("one ", "two ", "three"));
+  private final TestShell shell = TestShell.piped();
+
+  @AfterEach
+  void close() {
+    engine.close();
+  }
+
+  @Test
+  void aSweepPrintsItsLevelsAndIsKeptInEachForm(@TempDir Path folder) throws Exception {
+    Path json = folder.resolve("sweep.json");
+    int code =
+        small(
+            "sweep",
+            "--url",
+            engine.url(),
+            "--levels",
+            "1,2",
+            "--json",
+            json.toString(),
+            "--html",
+            folder.resolve("sweep.html").toString(),
+            "--png",
+            folder.resolve("sweep.png").toString());
+    assertThat(code).as(shell.err()).isIn(0, 1);
+    assertThat(shell.out())
+        .contains("Sweep of scripted at " + engine.url() + "/v1, random")
+        .containsPattern("(?m)^concurrency +out tok/s +vs c=1")
+        .containsPattern("(?m)^1 .* 0$")
+        .containsPattern("(?m)^2 .* 0$")
+        .contains("Knee ");
+    assertThat(shell.err()).contains("first run (left out)").contains("[3/3]");
+    assertThat(Files.readString(folder.resolve("sweep.html"), UTF_8)).startsWith("<!doctype html>");
+    assertThat(Files.size(folder.resolve("sweep.png"))).isGreaterThan(1000);
+
+    TestShell later = TestShell.piped();
+    assertThat(later.run("sweep", "--compare", json.toString(), json.toString()))
+        .as(later.err())
+        .isZero();
+    assertThat(later.out()).contains("output throughput (tok/s)");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"0", "-1", "1000000", "1,two"})
+  void levelsThatCantBeMeantAreWrongUsage(String levels) {
+    assertThat(small("sweep", "--url", engine.url(), "--levels=" + levels)).isEqualTo(2);
+    assertThat(shell.err().lines().findFirst().orElseThrow())
+        .startsWith("flotilla: --levels: ")
+        .contains("is no concurrency; one is a whole number from 1 to 10,000");
+    assertThat(engine.chats()).isEmpty();
+  }
+
+  @Test
+  void aServerThatDiesInTheMiddleLeavesTheLevelsBeforeIt() {
+    AtomicInteger seen = new AtomicInteger();
+    // Warm-ups and requests: 5 of the run that is left out, 5 of concurrency 1, some of 2.
+    engine.alwaysChat(exchange -> {
+      if (seen.incrementAndGet() == 13) {
+        engine.close();
+      }
+      Script.answer("one ", "two ", "three").play(exchange);
+    });
+    assertThat(small("sweep", "--url", engine.url(), "--levels", "1,2,4")).isEqualTo(1);
+    assertThat(shell.out())
+        .containsPattern("(?m)^1 .* 0$")
+        .contains("WARNING: The sweep was ended after 2 of 3 runs: ")
+        .contains("nothing listens on 127.0.0.1:" + engine.port());
+  }
+
+  @Test
+  void aServerThatIsNotThereIsOneLine() {
+    engine.close();
+    assertThat(small("sweep", "--url", engine.url(), "--levels", "1")).isEqualTo(1);
+    assertThat(shell.err()).contains("nothing listens on 127.0.0.1:" + engine.port());
+    assertThat(shell.out()).isEmpty();
+  }
+
+  @Test
+  void aDiskThatIsFullLosesNoneOfWhatWasMeasured() {
+    Needs.that(Files.exists(Path.of("/dev/full")), "a disk that is always full (Linux)");
+    assertThat(
+            small(
+                "sweep", "--url", engine.url(), "--levels", "1", "--json", "/dev/full", "--html",
+                "/dev/full"))
+        .isEqualTo(1);
+    assertThat(shell.out()).containsPattern("(?m)^1 .* 0$");
+    assertThat(shell.err()).contains("/dev/full: nothing was written: No space left on device");
+  }
+
+  @Test
+  void withoutAServerThereIsNothingToMeasure() {
+    assertThat(small("sweep")).isEqualTo(2);
+    assertThat(shell.err())
+        .startsWith("flotilla: say which server: --url URL, or --model REF to start one here");
+  }
+
+  @Test
+  void armsByTheirAddressesAreComparedWithTheFirst(@TempDir Path folder) {
+    try (ScriptedEngine other = ScriptedEngine.start().slots(4)) {
+      other.alwaysChat(Script.answer("one ", "two ", "three"));
+      int code =
+          small(
+              "bench",
+              "arms",
+              "--a",
+              engine.url(),
+              "--b",
+              other.url(),
+              "--max-concurrency",
+              "2",
+              "--html",
+              folder.resolve("arms.html").toString());
+      assertThat(code).as(shell.err()).isIn(0, 1);
+      assertThat(shell.out())
+          .contains("Arms: scripted, random 4 in 3 out, 4 requests, 2 at once")
+          .containsPattern("(?m)^A: one worker .* 1\\.00× ")
+          .containsPattern("(?m)^B: both machines ")
+          .containsPattern("B \\(both machines\\) gives \\d+\\.\\d\\d × the throughput of A");
+      assertThat(folder.resolve("arms.html")).exists();
+      assertThat(other.chats()).as("a run left out, a run, a warm-up each").hasSize(10);
+    }
+  }
+
+  @Test
+  void oneArmAloneSaysNothing() {
+    assertThat(small("bench", "arms", "--a", engine.url())).isEqualTo(2);
+    assertThat(shell.err()).startsWith("flotilla: one arm alone says nothing");
+  }
+
+  @Test
+  void anEngineThatNeverGetsReadyIsAColumnThatSaysSo() {
+    assertThat(
+            small(
+                "bench",
+                "engines",
+                "--levels",
+                "1",
+                "--ready-timeout",
+                "1",
+                "--engine",
+                "there=" + engine.url(),
+                "--engine",
+                "never=sh -c 'exec sleep 600' {port}",
+                "--engine",
+                "ends=sh -c 'echo no such model; exit 3' {port}"))
+        .isEqualTo(1);
+    assertThat(shell.out())
+        .containsPattern("(?m)^Metric +there +never +ends$")
+        .containsPattern("(?m)^Successful / Failed +4 / 0 +CRASHED +CRASHED$")
+        .contains("WARNING: never was not ready within 1 s (no answer on port ")
+        .contains(
+            "WARNING: ends did not start: it ended with exit code 3; its last words: no such"
+                + " model.");
+    assertThat(ProcessHandle.current().descendants())
+        .noneMatch(child -> child.info().commandLine().orElse("").contains("sleep 600"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"mine=serve --port 80", "vllm", "two words=x {port}"})
+  void enginesThatCantBeMeantAreWrongUsage(String text) {
+    assertThat(small("bench", "engines", "--engine", text)).isEqualTo(2);
+    assertThat(shell.err()).startsWith("flotilla: --engine '" + text + "': ");
+  }
+
+  private int small(String... arguments) {
+    return shell.run(
+        Stream.concat(Stream.of(arguments), Stream.of(SMALL)).toArray(String[]::new));
+  }
+}
