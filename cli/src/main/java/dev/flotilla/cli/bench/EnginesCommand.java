@@ -16,7 +16,6 @@ import dev.flotilla.bench.measure.Result;
 import dev.flotilla.bench.report.EnginesPage;
 import dev.flotilla.bench.report.Page;
 import dev.flotilla.bench.report.SiliconReport;
-import dev.flotilla.bench.sweep.Levels;
 import dev.flotilla.bench.sweep.SweepPlan;
 import dev.flotilla.bench.sweep.Trials;
 import dev.flotilla.cli.output.Shell;
@@ -32,7 +31,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -97,7 +95,7 @@ public final class EnginesCommand implements Callable<Integer> {
     }
     reports.check(shell);
     List<EngineChoice> chosen = chosen();
-    SweepPlan plan = plan();
+    SweepPlan plan = experiment.plan(levels);
     try (ExperimentConsole console =
         new ExperimentConsole(shell, experiment.progress(), plan.steps().size() * chosen.size())) {
       Trials trials = new Trials(experiment.shape(plan.requestsMax()), console);
@@ -112,18 +110,6 @@ public final class EnginesCommand implements Callable<Integer> {
       } catch (DatasetRefused e) {
         throw SweepCommand.refused(e);
       }
-    }
-  }
-
-  private SweepPlan plan() {
-    try {
-      int requests = experiment.prompts().count();
-      return SweepPlan.of(
-          Levels.parse(levels),
-          experiment.repeats(),
-          requests > 0 ? OptionalInt.of(requests) : OptionalInt.empty());
-    } catch (Levels.Malformed e) {
-      throw new WrongUsage("--levels: " + e.getMessage(), e);
     }
   }
 

@@ -5,8 +5,10 @@ import dev.flotilla.bench.load.RequestForm;
 import dev.flotilla.bench.load.ServerUnderTest;
 import dev.flotilla.bench.measure.Goals;
 import dev.flotilla.bench.measure.Summary;
+import dev.flotilla.bench.sweep.Levels;
 import dev.flotilla.bench.sweep.SweepPlan;
 import dev.flotilla.bench.sweep.Trials;
+import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WholeNumber;
 import dev.flotilla.cli.output.WrongUsage;
 import java.net.URI;
@@ -14,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -83,6 +86,27 @@ final class ExperimentOptions {
   }
 
   /**
+   * The runs at these concurrencies.
+   *
+   * @param levels as {@code --levels} has them
+   */
+  SweepPlan plan(String levels) {
+    try {
+      Levels all = Levels.parse(levels);
+      int requests = prompts.count();
+      if (requests > 0 && requests < all.highest()) {
+        throw new WrongUsage(
+            "--num-prompts %d are too few for concurrency %d: each level needs at least as many"
+                .formatted(requests, all.highest()));
+      }
+      return SweepPlan.of(
+          all, repeats, requests > 0 ? OptionalInt.of(requests) : OptionalInt.empty());
+    } catch (Levels.Malformed e) {
+      throw new WrongUsage("--levels: " + e.getMessage(), e);
+    }
+  }
+
+  /**
    * What is the same in all runs.
    *
    * @param count the most prompts that a run takes
@@ -104,7 +128,7 @@ final class ExperimentOptions {
     for (String pair : metadata) {
       int equals = pair.indexOf('=');
       if (equals < 1) {
-        throw new WrongUsage("--metadata: '" + pair + "' is not KEY=VALUE");
+        throw new WrongUsage("--metadata: '" + Text.printable(pair) + "' is not KEY=VALUE");
       }
       all.put(pair.substring(0, equals), pair.substring(equals + 1));
     }

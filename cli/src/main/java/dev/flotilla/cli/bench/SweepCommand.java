@@ -38,7 +38,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -102,7 +101,7 @@ public final class SweepCommand implements Callable<Integer> {
       printComparison(read(compare.getFirst()), read(compare.getLast()));
       return 0;
     }
-    SweepPlan plan = plan();
+    SweepPlan plan = experiment.plan(levels);
     @Nullable Saved before = compare.isEmpty() ? null : read(compare.getFirst());
     reports.check(shell);
     Trials.Shape shape = experiment.shape(plan.requestsMax());
@@ -115,22 +114,6 @@ public final class SweepCommand implements Callable<Integer> {
         boolean misleads = report(swept, before);
         return interruption.happened() ? BenchCommand.INTERRUPTED : misleads ? 1 : 0;
       }
-    }
-  }
-
-  private SweepPlan plan() {
-    try {
-      Levels all = Levels.parse(levels);
-      int requests = experiment.prompts().count();
-      if (requests > 0 && requests < all.highest()) {
-        throw new WrongUsage(
-            "--num-prompts %d are too few for concurrency %d: each level needs at least as many"
-                .formatted(requests, all.highest()));
-      }
-      return SweepPlan.of(
-          all, experiment.repeats(), requests > 0 ? OptionalInt.of(requests) : OptionalInt.empty());
-    } catch (Levels.Malformed e) {
-      throw new WrongUsage("--levels: " + e.getMessage(), e);
     }
   }
 

@@ -116,7 +116,14 @@ final class ExperimentCommandsTest {
     Needs.that(Files.exists(Path.of("/dev/full")), "a disk that is always full (Linux)");
     assertThat(
             small(
-                "sweep", "--url", engine.url(), "--levels", "1", "--json", "/dev/full", "--html",
+                "sweep",
+                "--url",
+                engine.url(),
+                "--levels",
+                "1",
+                "--json",
+                "/dev/full",
+                "--html",
                 "/dev/full"))
         .isEqualTo(1);
     assertThat(shell.out()).containsPattern("(?m)^1 .* 0$");
@@ -125,9 +132,18 @@ final class ExperimentCommandsTest {
 
   @Test
   void withoutAServerThereIsNothingToMeasure() {
-    assertThat(small("sweep")).isEqualTo(2);
+    assertThat(small("sweep", "--levels", "1")).isEqualTo(2);
     assertThat(shell.err())
         .startsWith("flotilla: say which server: --url URL, or --model REF to start one here");
+  }
+
+  @Test
+  void aLevelThatItsRequestsCantFillIsWrongUsage() {
+    assertThat(small("sweep", "--url", engine.url(), "--levels", "1,8")).isEqualTo(2);
+    assertThat(shell.err())
+        .startsWith(
+            "flotilla: --num-prompts 4 are too few for concurrency 8: each level needs at least as"
+                + " many");
   }
 
   @Test
@@ -176,19 +192,31 @@ final class ExperimentCommandsTest {
                 "--engine",
                 "there=" + engine.url(),
                 "--engine",
-                "never=sh -c 'exec sleep 600' {port}",
+                "never=sh -c 'exec sleep 600' {port}"))
+        .isEqualTo(1);
+    assertThat(shell.out())
+        .containsPattern("(?m)^Metric +there +never$")
+        .containsPattern("(?m)^Successful / Failed +4 / 0 +CRASHED$")
+        .contains("WARNING: never was not ready within 1 s (no answer on port ");
+    assertThat(ProcessHandle.current().descendants())
+        .noneMatch(child -> child.info().commandLine().orElse("").contains("sleep 600"));
+  }
+
+  @Test
+  void anEngineThatEndsAtOnceIsToldWithItsLastWords() {
+    assertThat(
+            small(
+                "bench",
+                "engines",
+                "--levels",
+                "1",
                 "--engine",
                 "ends=sh -c 'echo no such model; exit 3' {port}"))
         .isEqualTo(1);
     assertThat(shell.out())
-        .containsPattern("(?m)^Metric +there +never +ends$")
-        .containsPattern("(?m)^Successful / Failed +4 / 0 +CRASHED +CRASHED$")
-        .contains("WARNING: never was not ready within 1 s (no answer on port ")
         .contains(
             "WARNING: ends did not start: it ended with exit code 3; its last words: no such"
                 + " model.");
-    assertThat(ProcessHandle.current().descendants())
-        .noneMatch(child -> child.info().commandLine().orElse("").contains("sleep 600"));
   }
 
   @ParameterizedTest
@@ -199,7 +227,6 @@ final class ExperimentCommandsTest {
   }
 
   private int small(String... arguments) {
-    return shell.run(
-        Stream.concat(Stream.of(arguments), Stream.of(SMALL)).toArray(String[]::new));
+    return shell.run(Stream.concat(Stream.of(arguments), Stream.of(SMALL)).toArray(String[]::new));
   }
 }

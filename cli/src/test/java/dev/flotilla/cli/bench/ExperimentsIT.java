@@ -90,7 +90,8 @@ final class ExperimentsIT {
       assertThat(sweep.stop()).isNotZero();
       assertThat(sweep.output())
           .containsPattern("(?m)^1 .* \\d+$")
-          .containsPattern("The sweep was ended after \\d+ of 50 runs: these are the results so far");
+          .containsPattern(
+              "The sweep was ended after \\d+ of 50 runs: these are the results so far");
       await()
           .atMost(TestFleet.CHANGE_LIMIT)
           .untilAsserted(() -> assertThat(engines).noneMatch(ProcessHandle::isAlive));
@@ -127,7 +128,8 @@ final class ExperimentsIT {
 
   private static void assertNoEngineIsLeft() {
     assertThat(ProcessHandle.current().descendants())
-        .noneMatch(child -> child.info().commandLine().orElse("").contains("--parallel")
-            || child.info().commandLine().orElse("").contains(" -np "));
+        .noneMatch(child ->
+            child.info().commandLine().orElse("").contains("--parallel")
+                || child.info().commandLine().orElse("").contains(" -np "));
   }
 }

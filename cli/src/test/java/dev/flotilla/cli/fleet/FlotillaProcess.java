@@ -33,7 +33,8 @@ public final class FlotillaProcess implements AutoCloseable {
   }
 
   /** Starts it; what it prints goes to a file. */
-  public static FlotillaProcess start(Path folder, Map<String, String> environment, String... arguments) {
+  public static FlotillaProcess start(
+      Path folder, Map<String, String> environment, String... arguments) {
     return start(folder, environment, List.of(), arguments);
   }
 
