@@ -11,9 +11,11 @@ import java.util.Arrays;
  *
  * <p>An event lies where it was read: the getters give an array and places in it, valid until the
  * next {@link #next()}. Only the data of an event with several data lines is copied. The buffer
- * begins at 16 KiB and grows up to the limit of one event; each byte is looked at once, however the
- * network cuts the stream up. Empty lines between events are dropped. An event that ends with a
- * bare CR is given out at once; if a LF follows later, it is dropped.
+ * begins at 4 KiB, since many streams of small events may begin at once, and grows: to 16 KiB where
+ * more had arrived than one read could take, and up to the limit of one event where that is longer;
+ * each byte is looked at once, however the network cuts the stream up. Empty lines between events
+ * are dropped. An event that ends with a bare CR is given out at once; if a LF follows later, it is
+ * dropped.
  *
  * <p>Invariant: {@code start <= start + length <= scanned <= filled}; the current event lies before
  * {@code scanned}, the one that is being put together begins at {@code pending}. For one thread.
@@ -22,13 +24,17 @@ public final class SseReader {
   /** Default limit of one event: 1 MiB. */
   public static final int EVENT_BYTES_MAX = 1 << 20;
 
-  private static final int BUFFER_BYTES = 16 << 10;
+  private static final int FIRST_BUFFER_BYTES = 4 << 10;
+  private static final int FAST_BUFFER_BYTES = 16 << 10;
 
   private final InputStream in;
   private final int eventBytesMax;
   private byte[] buffer;
   private int filled;
   private boolean ended;
+
+  /** The last read filled what room there was: more may have arrived than it could take. */
+  private boolean crammed;
 
   // The event that the getters show.
   private int start;
@@ -57,7 +63,7 @@ public final class SseReader {
   public SseReader(InputStream in, int eventBytesMax) {
     this.in = in;
     this.eventBytesMax = eventBytesMax;
-    this.buffer = new byte[(int) Math.min(BUFFER_BYTES, eventBytesMax + 1L)];
+    this.buffer = new byte[(int) Math.min(FIRST_BUFFER_BYTES, eventBytesMax + 1L)];
   }
 
   /**
@@ -184,15 +190,24 @@ public final class SseReader {
       if (pending > 0) {
         shiftToFront();
       } else {
-        // One byte above the limit is enough to see that it is broken.
-        buffer = Arrays.copyOf(buffer, (int) Math.min(eventBytesMax + 1L, 2L * buffer.length));
+        grow();
       }
     }
-    int count = in.read(buffer, filled, buffer.length - filled);
+    if (crammed && buffer.length < FAST_BUFFER_BYTES) {
+      grow();
+    }
+    int room = buffer.length - filled;
+    int count = in.read(buffer, filled, room);
+    crammed = count == room;
     if (count > 0) {
       filled += count;
     }
     return count > 0;
+  }
+
+  private void grow() {
+    // One byte above the limit is enough to see that an event is broken.
+    buffer = Arrays.copyOf(buffer, (int) Math.min(eventBytesMax + 1L, 2L * buffer.length));
   }
 
   /** Moves the pending bytes to the front of the buffer; the current event is over by then. */

@@ -124,7 +124,7 @@ public final class HubServer implements AutoCloseable {
         .maxTcpConnections(limits.connectionsMax())
         .writeQueueLength(0)
         .smartAsyncWrites(false)
-        .writeBufferSize(16 << 10)
+        .writeBufferSize(8 << 10)
         .backlog(1024)
         .connectionOptions(options -> options.tcpNoDelay(true))
         .idleConnectionTimeout(limits.idle())
