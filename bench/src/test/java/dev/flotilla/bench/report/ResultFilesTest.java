@@ -3,7 +3,6 @@ package dev.flotilla.bench.report;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.flotilla.bench.measure.Conditions;
 import dev.flotilla.bench.measure.Goals;
@@ -15,6 +14,7 @@ import dev.flotilla.bench.measure.Run;
 import dev.flotilla.bench.measure.Runs;
 import dev.flotilla.bench.measure.Summary;
 import dev.flotilla.bench.measure.Sweep;
+import dev.flotilla.testkit.Needs;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -223,7 +223,7 @@ final class ResultFilesTest {
   @Test
   void whatIsNoFileIsWrittenToAsItIs() {
     Path device = Path.of("/dev/full");
-    assumeTrue(Files.exists(device), "only Linux has one");
+    Needs.that(Files.exists(device), "/dev/full, which only Linux has");
 
     assertThatThrownBy(() -> files.write(device, "text"))
         .hasMessage("/dev/full: nothing was written: " + FULL);
