@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
 
 /**
  * Words that a server's tokenizer counts as one token each when a space stands before them, so that
@@ -31,6 +32,8 @@ record WordPool(String opener, int openerTokens, List<String> words) {
   /** With fewer words texts would repeat each other. */
   private static final int FEWEST = 64;
 
+  private static final int THINNED_BY = 6;
+
   private static final int QUESTIONS_MAX = 512;
   private static final int GENERATED_QUESTIONS_MAX = 24;
 
@@ -50,9 +53,10 @@ record WordPool(String opener, int openerTokens, List<String> words) {
    * @throws IOException where the server does not count
    */
   static Optional<WordPool> measured(Tokenizer tokenizer) throws IOException {
+    List<String> candidates = tokenizer.cheap() ? list() : thinned();
     int opener = tokenizer.count(OPENER);
     Set<String> whole = new HashSet<>();
-    List<List<String>> open = new ArrayList<>(List.of(list()));
+    List<List<String>> open = new ArrayList<>(List.of(candidates));
     int questionsMax = tokenizer.cheap() ? QUESTIONS_MAX : GENERATED_QUESTIONS_MAX;
     for (int asked = 0; !open.isEmpty() && asked < questionsMax; asked++) {
       List<String> group = open.removeLast();
@@ -64,7 +68,7 @@ record WordPool(String opener, int openerTokens, List<String> words) {
       }
     }
     // In the list's order, so that a seed gives the same texts whatever was asked first.
-    List<String> ordered = list().stream().filter(whole::contains).toList();
+    List<String> ordered = candidates.stream().filter(whole::contains).toList();
     return whole.size() < FEWEST
         ? Optional.empty()
         : Optional.of(new WordPool(OPENER, opener, ordered));
@@ -72,6 +76,14 @@ record WordPool(String opener, int openerTokens, List<String> words) {
 
   String draw(RandomGenerator random) {
     return words.get(random.nextInt(words.size()));
+  }
+
+  /** Fewer words, where the model itself has to read them to count them. */
+  private static List<String> thinned() {
+    List<String> all = list();
+    return IntStream.range(0, all.size() / THINNED_BY)
+        .mapToObj(i -> all.get(i * THINNED_BY))
+        .toList();
   }
 
   private static List<String> list() {
