@@ -8,52 +8,27 @@ import dev.flotilla.bench.dataset.DatasetOptions;
 import dev.flotilla.bench.dataset.Datasets;
 import dev.flotilla.bench.dataset.Prompt;
 import dev.flotilla.bench.dataset.Server;
-import dev.flotilla.bench.dataset.Variants;
-import dev.flotilla.cli.TestShell;
 import dev.flotilla.wire.HttpHeaders;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Prompts are as long as they say, on the real engine, asked directly and through the hub. */
+/** Prompts are as long as they say, counted and sent through a hub, which has no tokenizer. */
 @ExtendWith(SharedFleet.class)
-final class DatasetsIT {
+final class RandomThroughHubIT {
   private final KeyedFleet fleet;
   private final HttpClient http =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-  DatasetsIT(KeyedFleet fleet) {
+  RandomThroughHubIT(KeyedFleet fleet) {
     this.fleet = fleet;
-  }
-
-  @Test
-  void randomPromptsHaveExactlyTheirTokens() throws Exception {
-    URI worker = worker();
-    try (Server server = new Server(worker, HttpHeaders.NONE, Optional.empty())) {
-      Datasets datasets = new Datasets(server, fleet.model(), DatasetLimits.DEFAULTS);
-      Dataset made =
-          datasets.make(
-              DatasetOptions.of("random").withLengths(40, 1, 0.5, 10).withCount(8).withSeed(3));
-
-      assertThat(made.notes())
-          .containsExactly("Tokens of prompts are counted by llama-server's /tokenize.");
-      assertThat(datasets.context()).isPresent();
-      for (Prompt prompt : made.prompts()) {
-        assertThat(promptTokens(worker + "/v1", prompt)).isEqualTo(prompt.inputTokens());
-      }
-      int before = made.prompts().getFirst().inputTokens();
-      assertThat(promptTokens(worker + "/v1", Variants.of(made, "again").prompts().getFirst()))
-          .isBetween(before + 1, before + 6);
-    }
   }
 
   @Test
@@ -73,21 +48,6 @@ final class DatasetsIT {
         assertThat(promptTokens(fleet.api(), prompt)).isEqualTo(40);
       }
     }
-  }
-
-  /** Where the one worker listens, as its command line says. */
-  private URI worker() {
-    List<String> line =
-        workers().getFirst().path("startedWith").valueStream().map(JsonNode::asString).toList();
-    return URI.create("http://127.0.0.1:" + line.get(line.indexOf("--port") + 1));
-  }
-
-  private List<JsonNode> workers() {
-    TestShell shell = TestShell.piped().with("FLOTILLA_KEY", fleet.adminKey());
-    assertThat(shell.ask(fleet.fleet().url(), "get", "workers", "-o", "jsonl"))
-        .as(shell.err())
-        .isZero();
-    return shell.out().lines().map(JsonMapper.shared()::readTree).toList();
   }
 
   /** What the engine counts of a completion's prompt, where no template adds to it. */
