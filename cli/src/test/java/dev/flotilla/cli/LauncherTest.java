@@ -98,7 +98,7 @@ final class LauncherTest {
         .contains(
             "building, because it was not built yet", "building 1/1 flotilla-cli", "built in");
     assertThat(first.out()).contains("dev.flotilla.cli.Main get workers");
-    assertThat(builds()).containsExactly("-B -pl cli -am package -DskipTests");
+    assertThat(builds()).containsExactly("-B -pl cli -am package -Dmaven.test.skip=true");
 
     Ended second = launch("get", "nodes");
     assertThat(second.err()).isEmpty();

@@ -243,7 +243,10 @@ final class EntryReader {
   private static String reason(StreamReadException e) {
     String message = e.getOriginalMessage();
     int end = message.indexOf('\n');
-    String first = end < 0 ? message : message.substring(0, end);
+    String line = end < 0 ? message : message.substring(0, end);
+    // The parser adds where its own source began, which says nothing to whoever wrote the file.
+    int aside = line.indexOf(" (start marker at");
+    String first = aside < 0 ? line : line.substring(0, aside);
     TokenStreamLocation location = e.getLocation();
     return location == null ? first : "at column " + location.getColumnNr() + ": " + first;
   }

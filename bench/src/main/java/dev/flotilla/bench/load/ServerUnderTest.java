@@ -172,6 +172,11 @@ public final class ServerUnderTest {
                   : ""),
           e);
     }
+    if (e.getCause() instanceof SSLException no
+        && String.valueOf(no.getMessage()).contains("Unsupported or unrecognized SSL message")) {
+      return new ServerUnusable(
+          base + " does not speak TLS; if it speaks plain HTTP, write http://…", e);
+    }
     if (e.getCause() instanceof SSLException) {
       return new ServerUnusable(
           e.getMessage() + "; if its authority is a private one, name it with --ca FILE", e);

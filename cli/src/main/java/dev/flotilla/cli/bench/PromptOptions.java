@@ -63,10 +63,9 @@ final class PromptOptions {
         "--custom-output-len"
       },
       paramLabel = "N",
-      defaultValue = "0",
-      converter = Tokens.class,
+      converter = AnswerTokens.class,
       description = "Tokens of an answer (default: the dataset's own; random: 128).")
-  private int output;
+  private @Nullable Integer output;
 
   @Option(
       names = {"--range-ratio", "--random-range-ratio"},
@@ -88,7 +87,8 @@ final class PromptOptions {
       paramLabel = "N",
       defaultValue = "0",
       converter = Tokens.class,
-      description = "agent: prompt and answer fit in so many tokens (default: as recorded).")
+      description =
+          "agent: prompt and answer fit in so many tokens (default: the server's context).")
   private int maxContext;
 
   @Option(names = "--disable-shuffle", description = "file: takes the entries in their order.")
@@ -142,7 +142,7 @@ final class PromptOptions {
         DatasetOptions.of(name)
             .withCount(count())
             .withSeed(seed)
-            .withLengths(input, output, ratio, prefix)
+            .withLengths(input, output == null ? 0 : output, ratio, prefix)
             .withMaxContext(maxContext)
             .withDrawing(!disableShuffle, !noOversample)
             .withReplay(speedup, Optional.ofNullable(onlyModel), Optional.ofNullable(onlyKey));
@@ -153,6 +153,13 @@ final class PromptOptions {
   static final class Prompts extends WholeNumber {
     Prompts() {
       super(1, 100_000);
+    }
+  }
+
+  /** Tokens of an answer, which has at least one. */
+  static final class AnswerTokens extends WholeNumber {
+    AnswerTokens() {
+      super(1, 1_000_000);
     }
   }
 

@@ -38,6 +38,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -49,8 +50,8 @@ import picocli.CommandLine.Option;
     name = "sweep",
     description = {
       "Measures a server at rising concurrency, and names the knee: from where on more requests at",
-      "once buy latency and little throughput. The server is one that runs (--url), or llama-server",
-      "with --model REF, started here afresh for each run.",
+      "once buy latency and little throughput. The server is one that runs (--url, or the hub), or",
+      "llama-server with --model REF and no --url, started here afresh for each run.",
       "Ends with 1 where the numbers would mislead, and says why; with 130 after Ctrl-C, which",
       "prints the results so far."
     },
@@ -120,21 +121,17 @@ public final class SweepCommand implements Callable<Integer> {
   private Swept run(SweepPlan plan, Trials trials) throws InterruptedException {
     try {
       MeasuredServerOptions target = experiment.target();
-      if (target.namesServer()) {
+      Optional<String> reference = target.namedModel();
+      if (target.namesServer() || reference.isEmpty()) {
         ServerUnderTest server = target.server(shell);
         String address = server.base().toString();
         EngineStart running =
             new RunningServer(address, address, target.model(server), target.givenKey(shell));
         return new SweepRun(plan, trials, running, engines.setting("", SLOTS)).run();
       }
-      String reference =
-          target
-              .namedModel()
-              .orElseThrow(() ->
-                  new WrongUsage("say which server: --url URL, or --model REF to start one here"));
       LocalEngineStarts starts = new LocalEngineStarts(home.home(shell), shell, engines);
-      Setting setting = engines.setting(starts.fetch(reference).toString(), SLOTS);
-      return new SweepRun(plan, trials, starts.llamaServer(reference), setting).run();
+      Setting setting = engines.setting(starts.fetch(reference.get()).toString(), SLOTS);
+      return new SweepRun(plan, trials, starts.llamaServer(reference.get()), setting).run();
     } catch (DatasetRefused e) {
       throw refused(e);
     } catch (EngineNotStarted | ServerUnusable e) {

@@ -131,10 +131,20 @@ final class ExperimentCommandsTest {
   }
 
   @Test
-  void withoutAServerThereIsNothingToMeasure() {
-    assertThat(small("sweep", "--levels", "1")).isEqualTo(2);
-    assertThat(shell.err())
-        .startsWith("flotilla: say which server: --url URL, or --model REF to start one here");
+  void withoutAnAddressTheHubIsMeasured() {
+    TestShell asked = TestShell.piped().with("FLOTILLA_HUB", engine.url());
+    int code =
+        asked.run(
+            Stream.concat(Stream.of("sweep", "--levels", "1"), Stream.of(SMALL))
+                .toArray(String[]::new));
+    assertThat(code).as(asked.err()).isIn(0, 1);
+    assertThat(asked.out()).contains("Sweep of scripted at " + engine.url() + "/v1, random");
+  }
+
+  @Test
+  void anAnswerHasAtLeastOneToken() {
+    assertThat(shell.run("bench", "--url", engine.url(), "--output-len", "0")).isEqualTo(2);
+    assertThat(engine.chats()).isEmpty();
   }
 
   @Test
