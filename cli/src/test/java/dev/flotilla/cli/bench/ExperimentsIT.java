@@ -11,6 +11,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +25,7 @@ final class ExperimentsIT {
   private static final Duration LIMIT = Duration.ofMinutes(6);
 
   private final TestShell shell = TestShell.piped();
+  private final Set<ProcessHandle> others = engines();
   @TempDir private Path folder;
 
   @BeforeEach
@@ -126,10 +129,18 @@ final class ExperimentsIT {
         .toArray(String[]::new);
   }
 
-  private static void assertNoEngineIsLeft() {
-    assertThat(ProcessHandle.current().descendants())
-        .noneMatch(child ->
-            child.info().commandLine().orElse("").contains("--parallel")
-                || child.info().commandLine().orElse("").contains(" -np "));
+  private void assertNoEngineIsLeft() {
+    assertThat(engines()).isSubsetOf(others);
+  }
+
+  /** Engines that this process has started, those of fleets that several tests share among them. */
+  private static Set<ProcessHandle> engines() {
+    return ProcessHandle.current()
+        .descendants()
+        .filter(child -> {
+          String line = child.info().commandLine().orElse("");
+          return line.contains("--parallel") || line.contains(" -np ");
+        })
+        .collect(Collectors.toSet());
   }
 }
