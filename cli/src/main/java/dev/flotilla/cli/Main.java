@@ -1,6 +1,7 @@
 package dev.flotilla.cli;
 
 import dev.flotilla.cli.bench.BenchCommand;
+import dev.flotilla.cli.bench.Carriers;
 import dev.flotilla.cli.bench.SweepCommand;
 import dev.flotilla.cli.command.Apply;
 import dev.flotilla.cli.command.Chat;
@@ -24,6 +25,7 @@ import java.io.Writer;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
@@ -33,9 +35,15 @@ import picocli.CommandLine.ParameterException;
 public final class Main {
   private static final int HELP_COLUMNS = 100;
 
+  /** Commands whose process takes the times of what others do. */
+  private static final Set<String> MEASURING = Set.of("bench", "sweep");
+
   private Main() {}
 
   public static void main(String[] arguments) {
+    if (arguments.length > 0 && MEASURING.contains(arguments[0])) {
+      Carriers.more();
+    }
     int code = run(Shell.ofProcess(), arguments);
     if (code == CommandLine.ExitCode.OK) {
       return;
