@@ -1,5 +1,6 @@
 """What the benchmarks of this folder share: the processes of a run, the machine, where a report goes."""
 
+import json
 import os
 import platform
 import shutil
