@@ -99,7 +99,7 @@ final class AgentPrompts {
    */
   static Dataset make(DatasetOptions options, Optional<Tokenizer> tokenizer) throws DatasetRefused {
     int count = options.count() == 0 ? SET : options.count();
-    int output = options.outputTokens() == 0 ? OUTPUT_TOKENS : options.outputTokens();
+    int output = options.lengths().outputOr(OUTPUT_TOKENS);
     AgentSize.Fitted fitted =
         new AgentSize(tokenizer).fit(count, options.seed(), options.maxContext(), output);
     List<Prompt> prompts = new ArrayList<>(count);

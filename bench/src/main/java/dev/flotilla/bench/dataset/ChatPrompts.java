@@ -51,14 +51,12 @@ final class ChatPrompts {
               "chat-" + i,
               new Prompt.Input.Messages(messages.toString(), Optional.empty()),
               -1,
-              options.outputTokens() == 0
-                  ? OUTPUT_TOKENS[i % OUTPUT_TOKENS.length]
-                  : options.outputTokens(),
+              options.lengths().outputOr(OUTPUT_TOKENS[i % OUTPUT_TOKENS.length]),
               false,
               Optional.empty()));
     }
-    String out =
-        options.outputTokens() == 0 ? "64 or 256" : Integer.toString(options.outputTokens());
+    int output = options.lengths().output();
+    String out = output == 0 ? "64 or 256" : Integer.toString(output);
     return new Dataset("chat " + out + " out", prompts, List.of());
   }
 

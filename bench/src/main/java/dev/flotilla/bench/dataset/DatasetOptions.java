@@ -12,33 +12,50 @@ import java.util.Optional;
  * @param path the file of {@code file} and {@code replay}
  * @param count how many prompts; 0 for as many as the dataset has by itself
  * @param seed what everything is drawn with: the same seed gives the same prompts
- * @param inputTokens {@code random}: tokens of a prompt beside the shared prefix, 1 or more
- * @param outputTokens tokens of an answer; 0 for the dataset's own
- * @param rangeRatio {@code random}: how far lengths go below and above, from 0 to below 1
- * @param prefixTokens {@code random}: tokens that begin every prompt alike
  * @param maxContext {@code agent}: input and output fit in so many tokens; 0 for the server's
  *     context where it says, else the full size
- * @param shuffle {@code file}: whether the order of the file is shuffled
- * @param oversample {@code file}: whether entries are drawn again where there are too few
- * @param speedup {@code replay}: how many times faster than it was
- * @param onlyModel {@code replay}: requests of this model alone
- * @param onlyKey {@code replay}: requests of this client key alone
  */
 public record DatasetOptions(
     String name,
     Optional<Path> path,
     int count,
     long seed,
-    int inputTokens,
-    int outputTokens,
-    double rangeRatio,
-    int prefixTokens,
+    Lengths lengths,
     int maxContext,
-    boolean shuffle,
-    boolean oversample,
-    double speedup,
-    Optional<String> onlyModel,
-    Optional<String> onlyKey) {
+    Drawing drawing,
+    Replayed replayed) {
+
+  /**
+   * Lengths in tokens.
+   *
+   * @param input {@code random}: of a prompt beside the shared prefix, 1 or more
+   * @param output of an answer; 0 for the dataset's own
+   * @param ratio {@code random}: how far both go below and above, from 0 to below 1
+   * @param prefix {@code random}: what begins every prompt alike
+   */
+  public record Lengths(int input, int output, double ratio, int prefix) {
+    /** Of an answer: what is asked for, else the dataset's own. */
+    int outputOr(int own) {
+      return output == 0 ? own : output;
+    }
+  }
+
+  /**
+   * How entries of a file are drawn.
+   *
+   * @param shuffle whether their order is shuffled
+   * @param oversample whether entries are drawn again where there are too few
+   */
+  public record Drawing(boolean shuffle, boolean oversample) {}
+
+  /**
+   * What is replayed of a log.
+   *
+   * @param speedup how many times faster than it was
+   * @param onlyModel requests of this model alone
+   * @param onlyKey requests of this client key alone
+   */
+  public record Replayed(double speedup, Optional<String> onlyModel, Optional<String> onlyKey) {}
 
   /** That dataset as {@code vllm bench serve} would make it: 1,024 tokens in, seed 0. */
   public static DatasetOptions of(String name) {
@@ -47,149 +64,42 @@ public record DatasetOptions(
         Optional.empty(),
         0,
         0,
-        1024,
+        new Lengths(1024, 0, 0, 0),
         0,
-        0,
-        0,
-        0,
-        true,
-        true,
-        1,
-        Optional.empty(),
-        Optional.empty());
+        new Drawing(true, true),
+        new Replayed(1, Optional.empty(), Optional.empty()));
   }
 
   public DatasetOptions withPath(Path file) {
     return new DatasetOptions(
-        name,
-        Optional.of(file),
-        count,
-        seed,
-        inputTokens,
-        outputTokens,
-        rangeRatio,
-        prefixTokens,
-        maxContext,
-        shuffle,
-        oversample,
-        speedup,
-        onlyModel,
-        onlyKey);
+        name, Optional.of(file), count, seed, lengths, maxContext, drawing, replayed);
   }
 
   public DatasetOptions withCount(int prompts) {
-    return new DatasetOptions(
-        name,
-        path,
-        prompts,
-        seed,
-        inputTokens,
-        outputTokens,
-        rangeRatio,
-        prefixTokens,
-        maxContext,
-        shuffle,
-        oversample,
-        speedup,
-        onlyModel,
-        onlyKey);
+    return new DatasetOptions(name, path, prompts, seed, lengths, maxContext, drawing, replayed);
   }
 
   public DatasetOptions withSeed(long drawnWith) {
-    return new DatasetOptions(
-        name,
-        path,
-        count,
-        drawnWith,
-        inputTokens,
-        outputTokens,
-        rangeRatio,
-        prefixTokens,
-        maxContext,
-        shuffle,
-        oversample,
-        speedup,
-        onlyModel,
-        onlyKey);
+    return new DatasetOptions(name, path, count, drawnWith, lengths, maxContext, drawing, replayed);
   }
 
-  /** Lengths in tokens; see the components of those names. */
   public DatasetOptions withLengths(int input, int output, double ratio, int prefix) {
-    return new DatasetOptions(
-        name,
-        path,
-        count,
-        seed,
-        input,
-        output,
-        ratio,
-        prefix,
-        maxContext,
-        shuffle,
-        oversample,
-        speedup,
-        onlyModel,
-        onlyKey);
-  }
-
-  public DatasetOptions withOutputTokens(int tokens) {
-    return withLengths(inputTokens, tokens, rangeRatio, prefixTokens);
+    Lengths tokens = new Lengths(input, output, ratio, prefix);
+    return new DatasetOptions(name, path, count, seed, tokens, maxContext, drawing, replayed);
   }
 
   public DatasetOptions withMaxContext(int tokens) {
-    return new DatasetOptions(
-        name,
-        path,
-        count,
-        seed,
-        inputTokens,
-        outputTokens,
-        rangeRatio,
-        prefixTokens,
-        tokens,
-        shuffle,
-        oversample,
-        speedup,
-        onlyModel,
-        onlyKey);
+    return new DatasetOptions(name, path, count, seed, lengths, tokens, drawing, replayed);
   }
 
-  /** How entries of a file are drawn. */
-  public DatasetOptions withDrawing(boolean shuffled, boolean oversampled) {
-    return new DatasetOptions(
-        name,
-        path,
-        count,
-        seed,
-        inputTokens,
-        outputTokens,
-        rangeRatio,
-        prefixTokens,
-        maxContext,
-        shuffled,
-        oversampled,
-        speedup,
-        onlyModel,
-        onlyKey);
+  public DatasetOptions withDrawing(boolean shuffle, boolean oversample) {
+    Drawing how = new Drawing(shuffle, oversample);
+    return new DatasetOptions(name, path, count, seed, lengths, maxContext, how, replayed);
   }
 
-  /** What is replayed of a log, and how fast. */
   public DatasetOptions withReplay(
-      double times, Optional<String> model, Optional<String> clientKey) {
-    return new DatasetOptions(
-        name,
-        path,
-        count,
-        seed,
-        inputTokens,
-        outputTokens,
-        rangeRatio,
-        prefixTokens,
-        maxContext,
-        shuffle,
-        oversample,
-        times,
-        model,
-        clientKey);
+      double speedup, Optional<String> onlyModel, Optional<String> onlyKey) {
+    Replayed what = new Replayed(speedup, onlyModel, onlyKey);
+    return new DatasetOptions(name, path, count, seed, lengths, maxContext, drawing, what);
   }
 }

@@ -41,7 +41,7 @@ public final class Datasets {
    */
   public Dataset make(DatasetOptions options) throws DatasetRefused {
     DatasetChecks.within("--num-prompts", options.count(), 0, limits.promptsMax());
-    DatasetChecks.within("--output-len", options.outputTokens(), 0, limits.tokensMax());
+    DatasetChecks.within("--output-len", options.lengths().output(), 0, limits.tokensMax());
     return switch (options.name()) {
       case "random" -> RandomPrompts.make(options, counter(), context(), limits);
       case "chat" -> ChatPrompts.make(options);
@@ -114,8 +114,8 @@ public final class Datasets {
     @Override
     public String usageLog() throws DatasetRefused {
       String path = "/api/usage/log?limit=" + limits.promptsMax();
-      path += options.onlyModel().map(name -> "&model=" + encoded(name)).orElse("");
-      path += options.onlyKey().map(name -> "&key=" + encoded(name)).orElse("");
+      path += options.replayed().onlyModel().map(name -> "&model=" + encoded(name)).orElse("");
+      path += options.replayed().onlyKey().map(name -> "&key=" + encoded(name)).orElse("");
       try {
         Server.Reply reply = server.get(path, limits.generateTime());
         if (reply.ok()) {

@@ -79,7 +79,7 @@ final class FilePrompts {
           "%d of %d entries are conversations of fewer than two turns and are left out."
               .formatted(tooFewTurns, seen));
     }
-    if (options.shuffle()) {
+    if (options.drawing().shuffle()) {
       Collections.shuffle(entries, new Random(options.seed()));
     }
     if (entries.stream().anyMatch(each -> each.completion().isPresent())) {
@@ -154,13 +154,11 @@ final class FilePrompts {
   /** The prompt of an entry; empty where its lengths are out of vLLM's range. */
   private Optional<Prompt> prompt(FileEntry entry) throws IOException {
     int output =
-        options.outputTokens() > 0
-            ? options.outputTokens()
-            : entry.maxTokens() > 0 ? entry.maxTokens() : OUTPUT_TOKENS;
+        options.lengths().outputOr(entry.maxTokens() > 0 ? entry.maxTokens() : OUTPUT_TOKENS);
     int input = -1;
     if (entry.completion().isPresent() && entry.input() instanceof Prompt.Input.Text text) {
       input = tokens(text.text());
-      boolean own = options.outputTokens() == 0;
+      boolean own = options.lengths().output() == 0;
       output = own ? tokens(entry.completion().get()) : output;
       boolean fits =
           input >= TOKENS_MIN
@@ -188,7 +186,7 @@ final class FilePrompts {
     if (distinct >= wanted) {
       return;
     }
-    if (!options.oversample()) {
+    if (!options.drawing().oversample()) {
       notes.add(
           "There are %d prompts, not the %d that were asked for.".formatted(distinct, wanted));
       return;

@@ -27,25 +27,26 @@ final class RandomPrompts {
   static Dataset make(
       DatasetOptions options, TokenizerSearch counter, OptionalInt context, DatasetLimits limits)
       throws DatasetRefused {
-    int output = options.outputTokens() == 0 ? OUTPUT_TOKENS : options.outputTokens();
+    DatasetOptions.Lengths lengths = options.lengths();
+    int output = lengths.outputOr(OUTPUT_TOKENS);
     int count = options.count() == 0 ? PROMPTS : options.count();
     check(options, limits);
-    double ratio = options.rangeRatio();
+    double ratio = lengths.ratio();
     int specials = counter.tokenizer().map(Tokenizer::specials).orElse(0);
-    int input = Math.max(0, options.inputTokens() - specials);
+    int input = Math.max(0, lengths.input() - specials);
     int inputLow = (int) Math.floor(input * (1 - ratio));
     int inputHigh = (int) Math.ceil(input * (1 + ratio));
     int outputLow = Math.max(1, (int) Math.floor(output * (1 - ratio)));
     int outputHigh = (int) Math.ceil(output * (1 + ratio));
-    if (options.prefixTokens() + inputLow < 1) {
+    if (lengths.prefix() + inputLow < 1) {
       throw DatasetRefused.usage(
           "--input-len "
-              + options.inputTokens()
+              + lengths.input()
               + ": with --random-range-ratio "
               + ratio
               + " a prompt may have no token at all; choose a longer one");
     }
-    long longest = (long) options.prefixTokens() + inputHigh;
+    long longest = (long) lengths.prefix() + inputHigh;
     List<String> notes = new ArrayList<>();
     checkSize(longest, count, limits);
     checkContext(longest + specials, outputHigh, context, notes);
@@ -55,7 +56,7 @@ final class RandomPrompts {
     int[] outputs = random.ints(count, outputLow, outputHigh + 1).toArray();
     SyntheticTexts.Made made;
     try {
-      made = SyntheticTexts.make(counter, options.prefixTokens(), inputs, options.seed(), limits);
+      made = SyntheticTexts.make(counter, lengths.prefix(), inputs, options.seed(), limits);
     } catch (IOException e) {
       throw DatasetRefused.failed("the prompts' tokens can't be counted: " + e.getMessage(), e);
     }
@@ -73,16 +74,16 @@ final class RandomPrompts {
               Optional.empty()));
     }
     String description =
-        "random %d in %d out".formatted(options.inputTokens(), output)
+        "random %d in %d out".formatted(lengths.input(), output)
             + (ratio > 0 ? " range ratio " + ratio : "")
-            + (options.prefixTokens() > 0 ? " prefix " + options.prefixTokens() : "");
+            + (lengths.prefix() > 0 ? " prefix " + lengths.prefix() : "");
     return new Dataset(description, prompts, notes);
   }
 
   private static void check(DatasetOptions options, DatasetLimits limits) throws DatasetRefused {
-    DatasetChecks.within("--input-len", options.inputTokens(), 1, limits.tokensMax());
-    DatasetChecks.within("--random-prefix-len", options.prefixTokens(), 0, limits.tokensMax());
-    double ratio = options.rangeRatio();
+    DatasetChecks.within("--input-len", options.lengths().input(), 1, limits.tokensMax());
+    DatasetChecks.within("--random-prefix-len", options.lengths().prefix(), 0, limits.tokensMax());
+    double ratio = options.lengths().ratio();
     // Written so that NaN fails too.
     if (!(ratio >= 0 && ratio < 1)) {
       throw DatasetRefused.usage("--random-range-ratio: a number from 0 to below 1, not " + ratio);

@@ -51,7 +51,7 @@ final class ReplayPrompts {
 
   static Dataset make(DatasetOptions options, Surroundings server, DatasetLimits limits)
       throws DatasetRefused {
-    double speedup = options.speedup();
+    double speedup = options.replayed().speedup();
     if (!(speedup > 0 && speedup <= SPEEDUP_MAX)) {
       throw DatasetRefused.usage("--speedup: a number above 0 and at most 1000000, not " + speedup);
     }
@@ -77,12 +77,13 @@ final class ReplayPrompts {
               + (notes.isEmpty() ? "" : "; " + String.join(" ", notes)));
     }
     List<Prompt> prompts = prompts(chosen, server, notes);
-    String speed = options.speedup() == 1 ? "" : " at %s times the speed".formatted(plain());
+    String speed =
+        options.replayed().speedup() == 1 ? "" : " at %s times the speed".formatted(plain());
     return new Dataset("replay of " + from + speed, prompts, notes);
   }
 
   private String plain() {
-    double speedup = options.speedup();
+    double speedup = options.replayed().speedup();
     return speedup == Math.rint(speedup) ? Long.toString((long) speedup) : Double.toString(speedup);
   }
 
@@ -90,8 +91,8 @@ final class ReplayPrompts {
     seen++;
     Optional<RecordedRequest> request = RecordedRequest.of(json, limits);
     boolean wanted =
-        options.onlyModel().map(json.path("model").asString("")::equals).orElse(true)
-            && options.onlyKey().map(json.path("key").asString("")::equals).orElse(true);
+        options.replayed().onlyModel().map(json.path("model").asString("")::equals).orElse(true)
+            && options.replayed().onlyKey().map(json.path("key").asString("")::equals).orElse(true);
     if (!wanted) {
       others++;
     } else if (request.isEmpty()) {
@@ -154,7 +155,8 @@ final class ReplayPrompts {
               text.tokens(),
               request.outputTokens(),
               true,
-              Optional.of(Duration.ofNanos((long) (after.toNanos() / options.speedup())))));
+              Optional.of(
+                  Duration.ofNanos((long) (after.toNanos() / options.replayed().speedup())))));
     }
     return prompts;
   }

@@ -86,7 +86,7 @@ final class FilePromptsTest {
 
     assertThat(prompts).extracting(Prompt::name).containsExactly("line-1", "line-3");
     assertThat(prompts).extracting(Prompt::maxTokens).containsExactly(256, 17);
-    assertThat(datasets.make(unshuffled(file).withOutputTokens(5)).prompts())
+    assertThat(datasets.make(unshuffled(file).withLengths(1024, 5, 0, 0)).prompts())
         .extracting(Prompt::maxTokens)
         .containsOnly(5);
   }
