@@ -8,9 +8,12 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.Certificate;
+import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
@@ -26,30 +29,46 @@ public final class Authorities {
    * @throws IOException where the file can't be read or holds no certificate; the message says so
    */
   public static SSLContext with(Path pem) throws IOException {
-    try (InputStream in = Files.newInputStream(pem)) {
-      Collection<? extends Certificate> given =
-          CertificateFactory.getInstance("X.509").generateCertificates(in);
+    try {
+      Collection<? extends Certificate> given = read(pem);
       if (given.isEmpty()) {
         throw new IOException(pem + " holds no certificate: --ca takes a PEM file");
       }
-      KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
-      trusted.load(null, null);
-      int number = 0;
-      for (X509Certificate own : machinesOwn()) {
-        trusted.setCertificateEntry("own-" + number++, own);
-      }
-      for (Certificate certificate : given) {
-        trusted.setCertificateEntry("given-" + number++, certificate);
-      }
-      SSLContext context = SSLContext.getInstance("TLS");
-      context.init(null, managers(trusted), null);
-      return context;
+      List<Certificate> all = new ArrayList<>(List.of(machinesOwn()));
+      all.addAll(given);
+      return trusting(all);
     } catch (NoSuchFileException missing) {
       throw new IOException("there is no file " + pem, missing);
     } catch (GeneralSecurityException malformed) {
       throw new IOException(
           pem + " can't be read as certificates in PEM: " + malformed.getMessage(), malformed);
     }
+  }
+
+  /**
+   * The certificates in a PEM file; empty where it holds none.
+   *
+   * @throws CertificateException where what is there is no certificate
+   */
+  public static Collection<? extends Certificate> read(Path pem)
+      throws IOException, CertificateException {
+    try (InputStream in = Files.newInputStream(pem)) {
+      return CertificateFactory.getInstance("X.509").generateCertificates(in);
+    }
+  }
+
+  /** Trust in these authorities, and in none else. */
+  public static SSLContext trusting(Collection<? extends Certificate> authorities)
+      throws IOException, GeneralSecurityException {
+    KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
+    trusted.load(null, null);
+    int number = 0;
+    for (Certificate authority : authorities) {
+      trusted.setCertificateEntry("authority-" + number++, authority);
+    }
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, managers(trusted), null);
+    return context;
   }
 
   private static X509Certificate[] machinesOwn() throws GeneralSecurityException {

@@ -1,4 +1,4 @@
-package dev.flotilla.agent.process;
+package dev.flotilla.wire;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -6,8 +6,8 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 
 /** Loopback ports for engines. */
-public final class Ports {
-  private Ports() {}
+public final class LoopbackPorts {
+  private LoopbackPorts() {}
 
   /** One that is free now. Another program may take it before an engine does. */
   public static int free() throws IOException {

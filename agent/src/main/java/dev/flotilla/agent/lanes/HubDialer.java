@@ -1,27 +1,24 @@
 package dev.flotilla.agent.lanes;
 
+import dev.flotilla.wire.Authorities;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketOption;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateException;
-import java.security.cert.CertificateFactory;
+import java.util.Collection;
 import java.util.Optional;
 import java.util.Set;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
-import javax.net.ssl.TrustManagerFactory;
 import jdk.net.ExtendedSocketOptions;
 
 /**
@@ -120,25 +117,15 @@ public final class HubDialer {
   }
 
   private static SSLContext trusting(Path file) throws IOException, GeneralSecurityException {
-    KeyStore authorities = KeyStore.getInstance(KeyStore.getDefaultType());
-    authorities.load(null, null);
-    int count = 0;
-    try (InputStream in = Files.newInputStream(file)) {
-      for (Certificate certificate :
-          CertificateFactory.getInstance("X.509").generateCertificates(in)) {
-        authorities.setCertificateEntry("authority-" + count++, certificate);
-      }
+    Collection<? extends Certificate> authorities;
+    try {
+      authorities = Authorities.read(file);
     } catch (CertificateException e) {
       throw new IOException("the file of authorities " + file + " is no PEM certificate", e);
     }
-    if (count == 0) {
+    if (authorities.isEmpty()) {
       throw new IOException("the file of authorities " + file + " holds no certificate");
     }
-    TrustManagerFactory trust =
-        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    trust.init(authorities);
-    SSLContext context = SSLContext.getInstance("TLS");
-    context.init(null, trust.getTrustManagers(), null);
-    return context;
+    return Authorities.trusting(authorities);
   }
 }

@@ -7,6 +7,7 @@ import dev.flotilla.agent.engine.EngineAdapter.MemoryNeed;
 import dev.flotilla.agent.engine.EngineAdapter.Readiness;
 import dev.flotilla.agent.process.WorkerLife.Outcome;
 import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.LoopbackPorts;
 import dev.flotilla.wire.WorkerReport.Phase;
 import dev.flotilla.wire.WorkerSpec;
 import java.io.IOException;
@@ -117,7 +118,7 @@ final class EngineLaunch {
   }
 
   private Running start(Path folder) throws IOException {
-    int port = Ports.free();
+    int port = LoopbackPorts.free();
     Launch launch = new Launch(key, folder, generation);
     LaunchCommand command = adapter.command(spec, model, port, surroundings.threads(), launch);
     Map<String, String> environment = new HashMap<>(System.getenv());
@@ -154,7 +155,7 @@ final class EngineLaunch {
     String seen = "nothing was heard of it";
     while (true) {
       if (process.waitFor(limits.probeEvery().toMillis(), TimeUnit.MILLISECONDS)) {
-        return Ports.taken(running.port())
+        return LoopbackPorts.taken(running.port())
             ? Optional.empty()
             : Optional.of(died("worker-not-ready", "It never became ready. " + explain(running)));
       }

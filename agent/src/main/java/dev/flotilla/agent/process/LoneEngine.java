@@ -6,6 +6,7 @@ import dev.flotilla.agent.engine.EngineAdapter.LaunchCommand;
 import dev.flotilla.agent.engine.EngineAdapter.MemoryNeed;
 import dev.flotilla.agent.engine.EngineAdapter.ModelRefused;
 import dev.flotilla.agent.engine.EngineAdapter.Readiness;
+import dev.flotilla.wire.LoopbackPorts;
 import dev.flotilla.wire.WorkerSpec;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -137,7 +138,7 @@ public final class LoneEngine implements AutoCloseable {
       throws IOException {
     byte[] key = new byte[KEY_BYTES];
     place.random().nextBytes(key);
-    int port = Ports.free();
+    int port = LoopbackPorts.free();
     Launch launch = new Launch(HexFormat.of().formatHex(key), place.folder(), GENERATION);
     LaunchCommand command = adapter.command(spec, model, port, place.threads(), launch);
     Map<String, String> environment = new HashMap<>(System.getenv());
@@ -155,7 +156,7 @@ public final class LoneEngine implements AutoCloseable {
     String seen = "nothing was heard of it";
     while (true) {
       if (attempt.process.awaitEnd(SupervisorLimits.DEFAULTS.probeEvery())) {
-        if (Ports.taken(attempt.port)) {
+        if (LoopbackPorts.taken(attempt.port)) {
           return Optional.empty();
         }
         throw new NotReady(

@@ -1,10 +1,8 @@
 package dev.flotilla.bench.launch;
 
 import dev.flotilla.bench.launch.ReadyQuestion.Answer;
+import dev.flotilla.wire.LoopbackPorts;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -66,7 +64,7 @@ public final class CommandEngine implements EngineStart {
     int port;
     List<String> command;
     try {
-      port = freePort();
+      port = LoopbackPorts.free();
       command = template.fill(setting, port);
       process = processes.start(name, command, setting.cores());
     } catch (IOException e) {
@@ -76,7 +74,7 @@ public final class CommandEngine implements EngineStart {
     try {
       Optional<String> model = awaitReady(process, question(setting, command, port), begun);
       kept = model.isPresent();
-      if (!kept && !taken(port)) {
+      if (!kept && !LoopbackPorts.taken(port)) {
         throw new EngineNotStarted("%s did not start: %s".formatted(name, end(process)));
       }
       return model.map(each ->
@@ -127,22 +125,6 @@ public final class CommandEngine implements EngineStart {
     return "it ended with exit code %d%s."
         .formatted(
             process.exitCode(), last.isBlank() ? " and said nothing" : "; its last words: " + last);
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
-    }
-  }
-
-  private static boolean taken(int port) {
-    try (ServerSocket socket = new ServerSocket()) {
-      socket.setReuseAddress(true);
-      socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-      return false;
-    } catch (IOException e) {
-      return true;
-    }
   }
 
   /** One that answers. */
