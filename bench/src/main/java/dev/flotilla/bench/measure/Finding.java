@@ -25,4 +25,9 @@ public record Finding(Kind kind, boolean misleads, String words) {
     CLIENT_BUSY,
     PARTIAL
   }
+
+  /** The same, with the place where it was found before its words. */
+  public Finding at(String where) {
+    return new Finding(kind, misleads, where + ": " + words);
+  }
 }

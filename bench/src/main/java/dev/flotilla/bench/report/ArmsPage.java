@@ -2,7 +2,6 @@ package dev.flotilla.bench.report;
 
 import dev.flotilla.bench.measure.ArmRuns;
 import dev.flotilla.bench.measure.Finding;
-import dev.flotilla.bench.measure.Result;
 import dev.flotilla.bench.measure.Run;
 import dev.flotilla.bench.report.Page.Part;
 import java.util.ArrayList;
@@ -57,19 +56,7 @@ public final class ArmsPage {
   private static List<Finding> findings(List<ArmRuns> arms) {
     List<Finding> findings = new ArrayList<>();
     for (ArmRuns arm : arms) {
-      List<Finding.Kind> told = new ArrayList<>();
-      for (Result run : arm.runs()) {
-        for (Finding finding : run.findings()) {
-          if (!told.contains(finding.kind())) {
-            told.add(finding.kind());
-            findings.add(
-                new Finding(
-                    finding.kind(),
-                    finding.misleads(),
-                    "Arm " + arm.name() + ": " + finding.words()));
-          }
-        }
-      }
+      findings.addAll(RunFindings.once("Arm " + arm.name(), arm.runs()));
     }
     return findings;
   }

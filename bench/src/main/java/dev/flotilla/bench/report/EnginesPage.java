@@ -86,17 +86,14 @@ public final class EnginesPage {
     List<Finding> findings = new ArrayList<>();
     for (Engine engine : engines) {
       for (Engine.AtConcurrency level : engine.levels()) {
-        String where = engine.name() + " at concurrency " + level.concurrency() + ": ";
+        String where = engine.name() + " at concurrency " + level.concurrency();
         if (level.result().isEmpty()) {
-          findings.add(new Finding(Finding.Kind.NOTHING_SUCCEEDED, true, where + level.error()));
+          findings.add(
+              new Finding(Finding.Kind.NOTHING_SUCCEEDED, true, where + ": " + level.error()));
         }
         level
             .result()
-            .ifPresent(result ->
-                result
-                    .findings()
-                    .forEach(
-                        f -> findings.add(new Finding(f.kind(), f.misleads(), where + f.words()))));
+            .ifPresent(result -> result.findings().forEach(f -> findings.add(f.at(where))));
       }
     }
     return findings;

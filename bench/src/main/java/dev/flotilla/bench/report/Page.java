@@ -2,6 +2,7 @@ package dev.flotilla.bench.report;
 
 import dev.flotilla.bench.measure.Finding;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What a report says, from top to bottom; {@link HtmlPage} makes a file of it.
@@ -13,6 +14,14 @@ public record Page(String title, String subtitle, List<Part> parts) {
 
   public Page {
     parts = List.copyOf(parts);
+  }
+
+  /** The page's first plot, which stands for it where there is room for one. */
+  public Optional<Plot> plot() {
+    return parts.stream()
+        .filter(Part.Drawing.class::isInstance)
+        .map(part -> ((Part.Drawing) part).plot())
+        .findFirst();
   }
 
   /** A piece of the page. */

@@ -3,7 +3,6 @@ package dev.flotilla.bench.report;
 import dev.flotilla.bench.measure.Finding;
 import dev.flotilla.bench.measure.Knee;
 import dev.flotilla.bench.measure.Level;
-import dev.flotilla.bench.measure.Result;
 import dev.flotilla.bench.measure.Summary;
 import dev.flotilla.bench.measure.Sweep;
 import dev.flotilla.bench.report.Page.Part;
@@ -63,19 +62,7 @@ public final class SweepPage {
   static List<Finding> findings(Sweep sweep) {
     List<Finding> findings = new ArrayList<>(sweep.findings());
     for (Level level : sweep.levels()) {
-      List<Finding.Kind> told = new ArrayList<>();
-      for (Result run : level.runs()) {
-        for (Finding finding : run.findings()) {
-          if (!told.contains(finding.kind())) {
-            told.add(finding.kind());
-            findings.add(
-                new Finding(
-                    finding.kind(),
-                    finding.misleads(),
-                    "At concurrency " + level.concurrency() + ": " + finding.words()));
-          }
-        }
-      }
+      findings.addAll(RunFindings.once("At concurrency " + level.concurrency(), level.runs()));
     }
     return findings;
   }

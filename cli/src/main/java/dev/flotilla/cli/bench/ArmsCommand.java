@@ -116,7 +116,7 @@ public final class ArmsCommand implements Callable<Integer> {
         boolean misleads = show(report);
         return interruption.happened() ? BenchCommand.INTERRUPTED : misleads ? 1 : 0;
       } catch (DatasetRefused e) {
-        throw SweepCommand.refused(e);
+        throw PromptOptions.refused(e);
       } catch (EngineNotStarted | ServerUnusable e) {
         throw new Failure(String.valueOf(e.getMessage()), e);
       }

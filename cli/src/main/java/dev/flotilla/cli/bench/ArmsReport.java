@@ -201,11 +201,7 @@ final class ArmsReport {
         figures,
         json(true),
         json(false),
-        new Page(page.title(), page.subtitle(), parts),
-        page.parts().stream()
-            .filter(Page.Part.Drawing.class::isInstance)
-            .map(part -> ((Page.Part.Drawing) part).plot())
-            .findFirst());
+        new Page(page.title(), page.subtitle(), parts));
   }
 
   private ObjectNode json(boolean detailed) {

@@ -179,8 +179,7 @@ public final class BenchCommand implements Callable<Integer> {
         figures,
         ResultJson.of(result, true, zone),
         ResultJson.of(result, false, zone),
-        RunPage.of(result),
-        Optional.empty());
+        RunPage.of(result));
   }
 
   private static String number(double value) {
@@ -224,8 +223,7 @@ public final class BenchCommand implements Callable<Integer> {
       dataset.notes().forEach(note -> shell.err().println("note: " + Text.printable(note)));
       return dataset;
     } catch (DatasetRefused e) {
-      String message = String.valueOf(e.getMessage());
-      throw e.wrongUsage() ? new WrongUsage(message, e) : new Failure(message, e);
+      throw PromptOptions.refused(e);
     }
   }
 }

@@ -108,7 +108,7 @@ public final class EnginesCommand implements Callable<Integer> {
         boolean misleads = report(outcomes);
         return interruption.happened() ? BenchCommand.INTERRUPTED : misleads ? 1 : 0;
       } catch (DatasetRefused e) {
-        throw SweepCommand.refused(e);
+        throw PromptOptions.refused(e);
       }
     }
   }
@@ -227,17 +227,6 @@ public final class EnginesCommand implements Callable<Integer> {
                         .orElse("CRASHED"))));
     ObjectNode json = SiliconReport.comparison(measured, model, dataset, ZoneId.systemDefault());
     Page page = EnginesPage.of(dataset, measured);
-    return new ReportOptions.Report(
-        "engines",
-        page.title(),
-        model,
-        figures,
-        json,
-        json,
-        page,
-        page.parts().stream()
-            .filter(Page.Part.Drawing.class::isInstance)
-            .map(part -> ((Page.Part.Drawing) part).plot())
-            .findFirst());
+    return new ReportOptions.Report("engines", page.title(), model, figures, json, json, page);
   }
 }

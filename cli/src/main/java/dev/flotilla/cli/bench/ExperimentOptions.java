@@ -8,13 +8,9 @@ import dev.flotilla.bench.measure.Summary;
 import dev.flotilla.bench.sweep.Levels;
 import dev.flotilla.bench.sweep.SweepPlan;
 import dev.flotilla.bench.sweep.Trials;
-import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WholeNumber;
 import dev.flotilla.cli.output.WrongUsage;
 import java.net.URI;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import picocli.CommandLine.Mixin;
@@ -24,6 +20,7 @@ import picocli.CommandLine.Option;
 final class ExperimentOptions {
   @Mixin private final MeasuredServerOptions target = new MeasuredServerOptions();
   @Mixin private final PromptOptions prompts = new PromptOptions();
+  @Mixin private final MetadataOption metadata = new MetadataOption();
 
   @Option(
       names = "--repeats",
@@ -40,13 +37,6 @@ final class ExperimentOptions {
       converter = Warmups.class,
       description = "Requests before each run's clock starts (default: 2).")
   private int warmups;
-
-  @Option(
-      names = "--metadata",
-      paramLabel = "KEY=VALUE",
-      arity = "1..*",
-      description = "Kept in the results, such as commit=1a2b3c.")
-  private List<String> metadata = List.of();
 
   @Option(
       names = {"--no-progress", "--disable-tqdm"},
@@ -120,19 +110,7 @@ final class ExperimentOptions {
         LoadLimits.DEFAULTS,
         Goals.NONE,
         Summary.PERCENTILES,
-        metadata());
-  }
-
-  private Map<String, String> metadata() {
-    Map<String, String> all = new LinkedHashMap<>();
-    for (String pair : metadata) {
-      int equals = pair.indexOf('=');
-      if (equals < 1) {
-        throw new WrongUsage("--metadata: '" + Text.printable(pair) + "' is not KEY=VALUE");
-      }
-      all.put(pair.substring(0, equals), pair.substring(equals + 1));
-    }
-    return all;
+        metadata.pairs());
   }
 
   /** As the options say, with the key of each server. */

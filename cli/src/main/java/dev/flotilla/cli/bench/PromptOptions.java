@@ -1,7 +1,9 @@
 package dev.flotilla.cli.bench;
 
 import dev.flotilla.bench.dataset.DatasetOptions;
+import dev.flotilla.bench.dataset.DatasetRefused;
 import dev.flotilla.bench.dataset.Datasets;
+import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WholeNumber;
@@ -147,6 +149,12 @@ final class PromptOptions {
             .withDrawing(!disableShuffle, !noOversample)
             .withReplay(speedup, Optional.ofNullable(onlyModel), Optional.ofNullable(onlyKey));
     return file == null ? options : options.withPath(NamedFile.readable("--dataset-path", file));
+  }
+
+  /** A dataset's refusal, as a command ends with it. */
+  static RuntimeException refused(DatasetRefused e) {
+    String message = String.valueOf(e.getMessage());
+    return e.wrongUsage() ? new WrongUsage(message, e) : new Failure(message, e);
   }
 
   /** How many requests one run may have. */

@@ -2,7 +2,6 @@ package dev.flotilla.cli.bench;
 
 import dev.flotilla.bench.report.HtmlPage;
 import dev.flotilla.bench.report.Page;
-import dev.flotilla.bench.report.Plot;
 import dev.flotilla.bench.report.PlotPicture;
 import dev.flotilla.bench.report.ResultFiles;
 import dev.flotilla.cli.client.HubClient;
@@ -77,7 +76,6 @@ final class ReportOptions {
    * @param figures that lists show, by name
    * @param whole with every request
    * @param summary without
-   * @param plot absent where there is nothing to draw
    */
   record Report(
       String kind,
@@ -86,8 +84,7 @@ final class ReportOptions {
       Map<String, String> figures,
       ObjectNode whole,
       ObjectNode summary,
-      Page page,
-      Optional<Plot> plot) {
+      Page page) {
     Report {
       figures = new LinkedHashMap<>(figures);
     }
@@ -135,6 +132,7 @@ final class ReportOptions {
                   file,
                   PlotPicture.png(
                       report
+                          .page()
                           .plot()
                           .orElseThrow(
                               () -> new IOException(file + ": there is nothing to draw")))),

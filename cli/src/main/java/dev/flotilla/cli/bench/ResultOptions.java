@@ -6,16 +6,15 @@ import dev.flotilla.bench.report.ResultFiles;
 import dev.flotilla.bench.report.ResultJson;
 import dev.flotilla.bench.report.Shown;
 import dev.flotilla.cli.output.Failure;
-import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WrongUsage;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.ZoneId;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -67,12 +66,7 @@ final class ResultOptions {
       description = "The file's name (default: made of what was measured).")
   private @Nullable String fileName;
 
-  @Option(
-      names = "--metadata",
-      paramLabel = "KEY=VALUE",
-      arity = "1..*",
-      description = "Kept in the result, such as commit=1a2b3c.")
-  private List<String> metadata = List.of();
+  @Mixin private final MetadataOption metadata = new MetadataOption();
 
   @Option(names = "--label", paramLabel = "TEXT", description = "What the result is called.")
   private @Nullable String label;
@@ -96,14 +90,7 @@ final class ResultOptions {
   }
 
   Map<String, String> metadata() {
-    Map<String, String> all = new LinkedHashMap<>();
-    for (String pair : metadata) {
-      int equals = pair.indexOf('=');
-      if (equals < 1) {
-        throw new WrongUsage("--metadata: '" + Text.printable(pair) + "' is not KEY=VALUE");
-      }
-      all.put(pair.substring(0, equals), pair.substring(equals + 1));
-    }
+    Map<String, String> all = metadata.pairs();
     if (label != null) {
       all.put("label", label);
     }

@@ -133,15 +133,10 @@ public final class SweepCommand implements Callable<Integer> {
       Setting setting = engines.setting(starts.fetch(reference.get()).toString(), SLOTS);
       return new SweepRun(plan, trials, starts.llamaServer(reference.get()), setting).run();
     } catch (DatasetRefused e) {
-      throw refused(e);
+      throw PromptOptions.refused(e);
     } catch (EngineNotStarted | ServerUnusable e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
     }
-  }
-
-  static RuntimeException refused(DatasetRefused e) {
-    String message = String.valueOf(e.getMessage());
-    return e.wrongUsage() ? new WrongUsage(message, e) : new Failure(message, e);
   }
 
   /** Prints the sweep and keeps it; whether it would mislead. */
@@ -176,8 +171,7 @@ public final class SweepCommand implements Callable<Integer> {
         figures,
         ResultJson.of(sweep, true, zone),
         ResultJson.of(sweep, false, zone),
-        SweepPage.of(sweep),
-        SweepPage.plot(sweep));
+        SweepPage.of(sweep));
   }
 
   private void print(Sweep sweep, Swept swept) {
