@@ -89,15 +89,6 @@ public final class ReceivedRequest {
     await(gone, within, "the client did not go away");
   }
 
-  /**
-   * Waits until the script is over.
-   *
-   * @throws AssertionError if it is not within that time
-   */
-  public void awaitEnded(Duration within) {
-    await(ended, within, "the request did not end");
-  }
-
   void chunkSent() {
     chunksSent.incrementAndGet();
   }

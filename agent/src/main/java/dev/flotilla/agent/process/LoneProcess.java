@@ -89,11 +89,6 @@ public final class LoneProcess implements AutoCloseable {
     return log.lastLines();
   }
 
-  /** Where all that it prints is. */
-  public Path logFile() {
-    return log.file();
-  }
-
   /**
    * Resident memory of the process and of all that it started, in bytes; 0 where unknown. Pages
    * that two of them share are counted twice.

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import javax.imageio.ImageIO;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -103,6 +104,19 @@ class BenchCommandTest {
     assertThat(json.path("commit").asString()).isEqualTo("1a2b");
     assertThat(json.path("label").asString()).isEqualTo("mine");
     assertThat(json.path("ttfts").size()).isEqualTo(3);
+  }
+
+  @Test
+  void aReportComesAsAPageAndAsAPicture(@TempDir Path folder) throws Exception {
+    engine.alwaysChat(Script.answer("one ", "two "));
+    Path page = folder.resolve("run.html");
+    Path picture = folder.resolve("run.png");
+
+    bench("--num-prompts", "4", "--html", page.toString(), "--png", picture.toString());
+
+    assertThat(page).content(UTF_8).startsWith("<!doctype html>");
+    assertThat(picture).as(shell.err()).exists();
+    assertThat(ImageIO.read(picture.toFile()).getWidth()).isGreaterThan(300);
   }
 
   @Test
