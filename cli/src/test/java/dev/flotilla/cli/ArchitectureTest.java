@@ -19,6 +19,7 @@ import com.tngtech.archunit.lang.ArchRule;
 final class ArchitectureTest {
   private static final String WIRE = "dev.flotilla.wire..";
   private static final String GGUF = "dev.flotilla.gguf..";
+  private static final String SHAPE = "dev.flotilla.shape..";
 
   @ArchTest
   static final ArchRule WIRE_USES_NOTHING_OF_OURS =
@@ -45,11 +46,19 @@ final class ArchitectureTest {
           .because("an agent and a hub meet over lanes only");
 
   @ArchTest
-  static final ArchRule HUB_USES_WIRE =
+  static final ArchRule SHAPE_USES_WIRE =
+      noClasses()
+          .that(resideInAPackage(SHAPE))
+          .should()
+          .dependOnClassesThat(oursOutside(SHAPE, WIRE))
+          .because("it compares any two servers, and knows of no fleet");
+
+  @ArchTest
+  static final ArchRule HUB_USES_WIRE_AND_SHAPE =
       noClasses()
           .that(resideInAPackage("dev.flotilla.hub.."))
           .should()
-          .dependOnClassesThat(oursOutside("dev.flotilla.hub..", WIRE))
+          .dependOnClassesThat(oursOutside("dev.flotilla.hub..", WIRE, SHAPE))
           .because("an agent and a hub meet over lanes only");
 
   @ArchTest

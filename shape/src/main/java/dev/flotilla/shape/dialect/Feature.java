@@ -1,0 +1,53 @@
+package dev.flotilla.shape.dialect;
+
+/**
+ * Something that a request may ask for and that not every engine has. A client never finds out by a
+ * reply that ignored it: the request goes to an engine that has it, or is refused with the
+ * feature's {@link #words()}.
+ */
+public enum Feature {
+  /** A call that the client demands: {@code tool_choice} of {@code required} or a function. */
+  FORCED_TOOL_CALL("tool_choice", "tool calls that must be made (tool_choice)"),
+  /** {@code response_format} of {@code json_object}. */
+  JSON_OBJECT("response_format", "answers that are surely JSON (response_format json_object)"),
+  /** {@code response_format} of {@code json_schema}. */
+  JSON_SCHEMA("response_format", "answers by a JSON schema (response_format json_schema)"),
+  /** {@code logprobs} of a chat reply that comes whole. */
+  LOGPROBS("logprobs", "log-probabilities (logprobs)"),
+  /** {@code logprobs} of a chat reply that comes as a stream. */
+  STREAMED_LOGPROBS("logprobs", "log-probabilities in a stream (logprobs with stream)"),
+  /** {@code logprobs} of {@code /v1/completions}, a number there. */
+  COMPLETION_LOGPROBS("logprobs", "log-probabilities of a completion (logprobs)"),
+  /** Several answers: {@code n} above 1. */
+  SEVERAL_ANSWERS("n", "several answers (n)"),
+  /** {@code stop}. */
+  STOP_STRINGS("stop", "stop strings (stop)"),
+  /** {@code /v1/completions} with a list of prompts. */
+  SEVERAL_PROMPTS("prompt", "several prompts in one request (a list as prompt)"),
+  /** {@code /v1/completions} with token ids. */
+  TOKEN_PROMPT("prompt", "prompts of token ids (prompt)"),
+  /** {@code echo} of {@code /v1/completions}. */
+  ECHO("echo", "the prompt in front of the answer (echo)"),
+  /** {@code suffix} of {@code /v1/completions}. */
+  SUFFIX("suffix", "text after the answer (suffix)"),
+  /** {@code best_of} of {@code /v1/completions}. */
+  BEST_OF("best_of", "the best of several answers (best_of)");
+
+  private final String param;
+  private final String words;
+
+  Feature(String param, String words) {
+    this.param = param;
+    this.words = words;
+  }
+
+  /** The request's field, as an error's {@code param} names it. */
+  public String param() {
+    return param;
+  }
+
+  /** What a person is told that a model has not. */
+  public String words() {
+    return words;
+  }
+}

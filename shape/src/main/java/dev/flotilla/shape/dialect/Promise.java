@@ -1,0 +1,11 @@
+package dev.flotilla.shape.dialect;
+
+import dev.flotilla.wire.WorkerSpec.Reasoning;
+
+/**
+ * What a model's name guarantees of the form of every reply, whichever engine wrote it.
+ *
+ * @param reasoning where the model's reasoning is
+ * @param tools whether tool calls arrive as {@code tool_calls}
+ */
+public record Promise(Reasoning reasoning, boolean tools) {}

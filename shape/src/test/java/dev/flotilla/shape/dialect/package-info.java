@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.shape.dialect;
+
+import org.jspecify.annotations.NullMarked;
