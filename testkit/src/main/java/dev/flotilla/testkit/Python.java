@@ -22,9 +22,9 @@ import java.util.concurrent.TimeUnit;
 public final class Python {
   private static final List<String> PROGRAMS =
       List.of("python3", "python3.14", "python3.13", "python3.12", "python3.11", "python3.10");
-  private static final String TEN_OR_NEWER = "import sys; sys.exit(sys.version_info < (3, 10))";
+  private static final int OLDEST_MINOR = 10;
   private static final Duration QUESTION_LIMIT = Duration.ofSeconds(30);
-  private static final Duration INSTALLATION_LIMIT = Duration.ofMinutes(5);
+  private static final Duration INSTALLATION_LIMIT = Duration.ofMinutes(15);
 
   /** A package that is small and has no dependencies, to ask the index for. */
   private static final String ANY_PACKAGE = "sniffio==1.3.1";
@@ -47,6 +47,21 @@ public final class Python {
    * is skipped, as {@link Needs} says, where no Python is found or pip can't install them.
    */
   public static Python with(String name, List<String> packages) {
+    return made(name, OLDEST_MINOR, python -> python.install(packages));
+  }
+
+  /** Fills an environment that was just made; what it can't do it tells {@link Needs}. */
+  @FunctionalInterface
+  interface Making {
+    void fill(Python environment) throws IOException;
+  }
+
+  /**
+   * The environment of that name, filled in steps of the caller's.
+   *
+   * @param oldestMinor the oldest Python that will do: 11 for Python 3.11
+   */
+  static Python made(String name, int oldestMinor, Making making) {
     try {
       Path folder = Files.createDirectories(Needs.cache().resolve("python")).resolve(name);
       Path mark = folder.resolve("whole");
@@ -57,7 +72,7 @@ public final class Python {
                   StandardOpenOption.WRITE);
           FileLock held = file.lock()) {
         if (!held.isValid() || !Files.exists(mark)) {
-          make(folder, packages);
+          making.fill(empty(folder, oldestMinor));
           Files.createFile(mark);
         }
       }
@@ -67,9 +82,9 @@ public final class Python {
     }
   }
 
-  private static void make(Path folder, List<String> packages) throws IOException {
-    Optional<String> found = found();
-    Needs.that(found.isPresent(), "Python 3.10 or newer on the PATH");
+  private static Python empty(Path folder, int oldestMinor) throws IOException {
+    Optional<String> found = found(oldestMinor);
+    Needs.that(found.isPresent(), "Python 3." + oldestMinor + " or newer on the PATH");
     Ended made =
         run(
             List.of(found.orElseThrow(), "-m", "venv", "--clear", folder.toString()),
@@ -78,14 +93,30 @@ public final class Python {
     Needs.that(
         made.exitCode() == 0,
         "Python environment (Debian: apt install python3-venv): " + made.lastLine());
-    List<String> install = new ArrayList<>();
-    install.addAll(List.of(folder.resolve("bin").resolve("python").toString(), "-m", "pip"));
-    install.addAll(List.of("install", "--quiet", "--disable-pip-version-check", "--no-input"));
+    return new Python(folder.resolve("bin").resolve("python"));
+  }
+
+  /** Installs packages, and what else pip is to be told. */
+  void install(List<String> packages) throws IOException {
+    List<String> install = new ArrayList<>(List.of(program.toString(), "-m", "pip", "install"));
+    install.addAll(List.of("--quiet", "--disable-pip-version-check", "--no-input"));
     install.addAll(packages);
     Ended installed = run(install, Map.of(), INSTALLATION_LIMIT);
     Needs.that(
         installed.exitCode() == 0,
         "Python package " + String.join(", ", packages) + ": " + installed.lastLine());
+  }
+
+  /** The folder of the environment's programs; {@code python} is one of them. */
+  Path programs() {
+    return program.resolveSibling("");
+  }
+
+  /** Runs a program of the environment, such as {@code python}, with its arguments. */
+  Ended run(List<String> arguments, Duration limit) throws IOException {
+    List<String> command = new ArrayList<>(arguments);
+    command.set(0, programs().resolve(arguments.getFirst()).toString());
+    return run(command, Map.of(), limit);
   }
 
   /** Runs a script; what it writes to both its outputs comes back when it has ended. */
@@ -122,12 +153,12 @@ public final class Python {
     }
   }
 
-  private static Optional<String> found() {
+  private static Optional<String> found(int oldestMinor) {
+    String newEnough = "import sys; sys.exit(sys.version_info < (3, " + oldestMinor + "))";
     return PROGRAMS.stream()
         .filter(program -> {
           try {
-            return run(List.of(program, "-c", TEN_OR_NEWER), Map.of(), QUESTION_LIMIT).exitCode()
-                == 0;
+            return run(List.of(program, "-c", newEnough), Map.of(), QUESTION_LIMIT).exitCode() == 0;
           } catch (IOException e) {
             return false;
           }
