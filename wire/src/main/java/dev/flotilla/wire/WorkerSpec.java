@@ -2,6 +2,7 @@ package dev.flotilla.wire;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * What the hub wants one worker to be: the model's promise and the recipe that was chosen for the
@@ -11,12 +12,13 @@ import java.util.Map;
  * @param model the public name
  * @param engine which adapter starts it, such as {@code llama-server}
  * @param source where the weights are: a path, {@code hf:}, {@code https:} or {@code pip:}
- *     reference
+ *     reference; a file or a folder, as the engine reads them
  * @param contextTokens tokens that one request may use, prompt and answer together
  * @param slots requests that run at once
  * @param reasoning where the model's reasoning is promised to be
  * @param tools whether tool calls are promised to arrive as {@code tool_calls}
  * @param embeddings whether the worker answers {@code /v1/embeddings} (and nothing else)
+ * @param chat how the engine writes and reads chats, where that is not left to the model's own file
  * @param args the recipe's extra engine options, name without dashes to value, in the file's order
  */
 public record WorkerSpec(
@@ -29,10 +31,50 @@ public record WorkerSpec(
     Reasoning reasoning,
     boolean tools,
     boolean embeddings,
+    Chat chat,
     Map<String, String> args) {
 
   public WorkerSpec {
+    // What an older hub stored or says has none.
+    chat = Objects.requireNonNullElse(chat, Chat.OWN);
     args = java.util.Collections.unmodifiableMap(new java.util.LinkedHashMap<>(args));
+  }
+
+  /** A worker that leaves its chats to the model's own file. */
+  public WorkerSpec(
+      String id,
+      String model,
+      String engine,
+      String source,
+      int contextTokens,
+      int slots,
+      Reasoning reasoning,
+      boolean tools,
+      boolean embeddings,
+      Map<String, String> args) {
+    this(
+        id,
+        model,
+        engine,
+        source,
+        contextTokens,
+        slots,
+        reasoning,
+        tools,
+        embeddings,
+        Chat.OWN,
+        args);
+  }
+
+  /**
+   * What the recipe says of chats; each is empty where it says nothing.
+   *
+   * @param toolParser vllm's parser of what this kind of model writes when it calls a tool
+   * @param reasoningParser vllm's parser of what this kind of model writes when it thinks
+   * @param template file on the node with the chat template (Jinja)
+   */
+  public record Chat(String toolParser, String reasoningParser, String template) {
+    public static final Chat OWN = new Chat("", "", "");
   }
 
   /** The place of the reasoning in a reply, as the promise names it. */

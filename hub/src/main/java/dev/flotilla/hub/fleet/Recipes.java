@@ -28,6 +28,7 @@ final class Recipes {
         model.promise().reasoning(),
         model.promise().tools(),
         recipe.embeddings(),
+        recipe.chat(),
         recipe.args());
   }
 

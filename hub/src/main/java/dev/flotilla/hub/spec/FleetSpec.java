@@ -1,5 +1,6 @@
 package dev.flotilla.hub.spec;
 
+import dev.flotilla.wire.WorkerSpec.Chat;
 import dev.flotilla.wire.WorkerSpec.Reasoning;
 import java.net.URI;
 import java.time.Duration;
@@ -49,6 +50,7 @@ public record FleetSpec(
    *
    * @param slots requests that run at once on one worker, 1 to {@value #SLOTS_MAX}
    * @param embeddings whether the worker serves {@code /v1/embeddings} and nothing else
+   * @param chat {@code tool-parser}, {@code reasoning-parser} and {@code chat-template}
    * @param args extra engine options, name without dashes to value
    */
   public record Recipe(
@@ -57,8 +59,20 @@ public record FleetSpec(
       String source,
       int slots,
       boolean embeddings,
+      Chat chat,
       Map<String, String> args) {
     public static final int SLOTS_MAX = 256;
+
+    /** A recipe that leaves chats to the model's own file. */
+    public Recipe(
+        String engine,
+        When when,
+        String source,
+        int slots,
+        boolean embeddings,
+        Map<String, String> args) {
+      this(engine, when, source, slots, embeddings, Chat.OWN, args);
+    }
 
     public Recipe {
       args = java.util.Collections.unmodifiableMap(new java.util.LinkedHashMap<>(args));

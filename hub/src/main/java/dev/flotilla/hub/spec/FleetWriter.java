@@ -73,9 +73,18 @@ final class FleetWriter {
     line(4, "source: " + text(recipe.source()));
     line(4, "slots: " + recipe.slots());
     line(4, "embeddings: " + recipe.embeddings());
+    optional("tool-parser", recipe.chat().toolParser());
+    optional("reasoning-parser", recipe.chat().reasoningParser());
+    optional("chat-template", recipe.chat().template());
     if (!recipe.args().isEmpty()) {
       line(4, "args:");
       recipe.args().forEach((name, value) -> line(5, text(name) + ": " + text(value)));
+    }
+  }
+
+  private void optional(String key, String value) {
+    if (!value.isEmpty()) {
+      line(4, key + ": " + text(value));
     }
   }
 

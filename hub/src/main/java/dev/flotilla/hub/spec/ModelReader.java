@@ -4,12 +4,16 @@ import dev.flotilla.hub.spec.FleetSpec.Model;
 import dev.flotilla.hub.spec.FleetSpec.Promise;
 import dev.flotilla.hub.spec.FleetSpec.Recipe;
 import dev.flotilla.hub.spec.FleetSpec.When;
-import dev.flotilla.wire.LlamaServerFlags;
+import dev.flotilla.wire.EngineFlags;
+import dev.flotilla.wire.EngineRules;
 import dev.flotilla.wire.Names;
+import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.WorkerSpec.Chat;
 import dev.flotilla.wire.WorkerSpec.Reasoning;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -31,12 +35,15 @@ final class ModelReader {
   private static final int CONDITION_WORDS_MAX = 256;
   private static final int ARGS_MAX = 64;
   private static final int TEXT_CHARS_MAX = 1_024;
-  private static final List<String> ENGINES = List.of("llama-server");
   private static final List<String> LATER_ENGINES =
-      List.of("vllm", "vllm-metal", "mlx-lm", "omlx", "ollama", "builtin");
+      List.of("vllm-metal", "omlx", "ollama", "builtin");
   private static final List<String> SYSTEMS = List.of("linux", "macos", "windows");
   private static final List<String> GPUS =
       List.of("nvidia", "amd", "apple", "intel", "other", "none");
+
+  /** A text that is not there, as opposed to one that is wrong. */
+  private static final Optional<String> NONE = Optional.of("");
+
   private static final Pattern WORD = Pattern.compile("[a-z0-9][a-z0-9_-]{0,63}");
 
   /** The number of a key, its default where the key is missing, nothing where it has a problem. */
@@ -62,7 +69,7 @@ final class ModelReader {
     List<Recipe> recipes = new ArrayList<>();
     section
         .need("recipes", "[{ engine: llama-server, source: REFERENCE }]")
-        .ifPresent(list -> recipes(list, recipes));
+        .ifPresent(list -> recipes(list, name, promise, recipes));
     section.end(List.of());
     if (promise.isEmpty() || replicas.isEmpty() || recipes.isEmpty()) {
       return Optional.empty();
@@ -103,7 +110,7 @@ final class ModelReader {
         .orElseThrow();
   }
 
-  private void recipes(Value list, List<Recipe> recipes) {
+  private void recipes(Value list, String model, Optional<Promise> promise, List<Recipe> recipes) {
     String always = "";
     for (Value item : list.items(RECIPES_MAX)) {
       if (!always.isEmpty()) {
@@ -121,22 +128,53 @@ final class ModelReader {
           item.problem("`embeddings` must be the same in all recipes of a model");
         }
         recipes.add(recipe.get());
+        promise.ifPresent(made -> contradictions(model, made, recipe.get(), section.orElseThrow()));
       }
+    }
+  }
+
+  /** Told at the key that is wrong, where it is in the file, else at the recipe. */
+  private static void contradictions(
+      String model, Promise promise, Recipe recipe, Section section) {
+    WorkerSpec spec =
+        new WorkerSpec(
+            model,
+            model,
+            recipe.engine(),
+            recipe.source(),
+            promise.contextTokens(),
+            recipe.slots(),
+            promise.reasoning(),
+            promise.tools(),
+            recipe.embeddings(),
+            recipe.chat(),
+            recipe.args());
+    for (EngineRules.Contradiction found : EngineRules.contradictions(spec)) {
+      section
+          .take(found.key().replaceFirst("\\..*", ""))
+          .ifPresentOrElse(value -> value.problem(found.why()), () -> section.problem(found.why()));
     }
   }
 
   private Optional<Recipe> recipe(Section section) {
     Optional<String> engine =
-        section.need("engine", "llama-server").flatMap(word -> word.word(ENGINES, LATER_ENGINES));
+        section
+            .need("engine", "llama-server")
+            .flatMap(word -> word.word(EngineFlags.ENGINES, LATER_ENGINES));
     Optional<When> when = section.take("when").map(this::when).orElse(Optional.of(When.ANYWHERE));
     Optional<String> source =
         section.need("source", "hf:OWNER/REPO/FILE").flatMap(ModelReader::source);
     OptionalInt slots = numberOr(section, "slots", 1, FleetSpec.Recipe.SLOTS_MAX, SLOTS_DEFAULT);
     Optional<Boolean> embeddings = truthOr(section, "embeddings", false);
     Map<String, String> args = new LinkedHashMap<>();
-    section.take("args").flatMap(Value::section).ifPresent(map -> args(map, args));
-    section.end(List.of("tool-parser"));
+    section
+        .take("args")
+        .flatMap(Value::section)
+        .ifPresent(map -> args(map, engine.orElse(EngineFlags.LLAMA_SERVER), args));
+    Optional<Chat> chat = chat(section);
+    section.end(List.of());
     if (engine.isEmpty()
+        || chat.isEmpty()
         || when.isEmpty()
         || source.isEmpty()
         || slots.isEmpty()
@@ -145,7 +183,46 @@ final class ModelReader {
     }
     return Optional.of(
         new Recipe(
-            engine.get(), when.get(), source.get(), slots.getAsInt(), embeddings.get(), args));
+            engine.get(),
+            when.get(),
+            source.get(),
+            slots.getAsInt(),
+            embeddings.get(),
+            chat.get(),
+            args));
+  }
+
+  private static Optional<Chat> chat(Section section) {
+    Optional<String> tools = section.take("tool-parser").map(ModelReader::parser).orElse(NONE);
+    Optional<String> thoughts =
+        section.take("reasoning-parser").map(ModelReader::parser).orElse(NONE);
+    Optional<String> template = section.take("chat-template").map(ModelReader::path).orElse(NONE);
+    return tools.isEmpty() || thoughts.isEmpty() || template.isEmpty()
+        ? Optional.empty()
+        : Optional.of(new Chat(tools.get(), thoughts.get(), template.get()));
+  }
+
+  private static Optional<String> parser(Value value) {
+    Optional<String> name = value.text(TEXT_CHARS_MAX);
+    if (name.isPresent() && !WORD.matcher(name.get().toLowerCase(Locale.ROOT)).matches()) {
+      value.problem(
+          "the name of a parser such as `hermes` is needed, not "
+              + value.shown()
+              + "; vllm's are in `vllm serve --help=tool-call-parser`");
+      return Optional.empty();
+    }
+    return name;
+  }
+
+  private static Optional<String> path(Value value) {
+    Optional<String> path = value.text(TEXT_CHARS_MAX);
+    if (path.isPresent()
+        && (!path.get().startsWith("/") || List.of(path.get().split("/", -1)).contains(".."))) {
+      value.problem(
+          "a file on the node is needed, from the root and without `..`, not " + value.shown());
+      return Optional.empty();
+    }
+    return path;
   }
 
   private Optional<When> when(Value value) {
@@ -207,7 +284,7 @@ final class ModelReader {
     return problem.isPresent() ? Optional.empty() : reference;
   }
 
-  private static void args(Section section, Map<String, String> args) {
+  private static void args(Section section, String engine, Map<String, String> args) {
     Map<String, Value> values = section.takeAll();
     if (values.size() > ARGS_MAX) {
       section.problem(
@@ -217,14 +294,16 @@ final class ModelReader {
     values.forEach((name, value) -> {
       Value key = section.key(name);
       String bare = name.replaceAll("^-+", "");
-      Optional<String> owner = LlamaServerFlags.owner(bare);
+      Optional<String> owner = EngineFlags.owner(engine, bare);
       if (owner.isPresent()) {
         key.problem(
-            "%s belongs to %s, which sets it for llama-server; leave it out here"
-                .formatted(Problems.shown(bare), owner.get()));
+            owner.get().endsWith("-parser") || owner.get().equals("chat-template")
+                ? "write it as the recipe's own key: `%s`".formatted(owner.get())
+                : "%s belongs to %s, which sets it for %s; leave it out here"
+                    .formatted(Problems.shown(bare), owner.get(), engine));
       } else if (!name.equals(bare)) {
         key.problem("write the name without dashes: " + Problems.shown(bare));
-      } else if (!WORD.matcher(name.toLowerCase(java.util.Locale.ROOT)).matches()) {
+      } else if (!WORD.matcher(name.toLowerCase(Locale.ROOT)).matches()) {
         key.problem(Problems.shown(name) + " can't be the name of an option");
       } else {
         value.text(TEXT_CHARS_MAX).ifPresent(text -> args.put(name, text));

@@ -163,6 +163,13 @@ public final class SpecDifference {
     changed(subject, what + ".source", before.source(), now.source(), restarted);
     changed(subject, what + ".slots", before.slots(), now.slots(), restarted);
     changed(subject, what + ".embeddings", before.embeddings(), now.embeddings(), restarted);
+    changed(subject, what + ".tool-parser", before.chat().toolParser(), now.chat().toolParser());
+    changed(
+        subject,
+        what + ".reasoning-parser",
+        before.chat().reasoningParser(),
+        now.chat().reasoningParser());
+    changed(subject, what + ".chat-template", before.chat().template(), now.chat().template());
     if (!before.args().equals(now.args())) {
       // Compared as maps: another order of the same arguments restarts nothing.
       changed(subject, what + ".args", args(before), args(now), restarted);
@@ -173,6 +180,16 @@ public final class SpecDifference {
         when(before),
         when(now),
         ": workers on nodes that it suits no longer move");
+  }
+
+  /** A text that may be missing. */
+  private void changed(String subject, String what, String before, String now) {
+    changed(
+        subject,
+        what,
+        before.isEmpty() ? "none" : before,
+        now.isEmpty() ? "none" : now,
+        ": the workers started by it are restarted");
   }
 
   private static String args(Recipe recipe) {

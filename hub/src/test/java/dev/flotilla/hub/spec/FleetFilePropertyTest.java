@@ -11,6 +11,7 @@ import dev.flotilla.hub.spec.FleetSpec.Promise;
 import dev.flotilla.hub.spec.FleetSpec.Recipe;
 import dev.flotilla.hub.spec.FleetSpec.Route;
 import dev.flotilla.hub.spec.FleetSpec.When;
+import dev.flotilla.wire.WorkerSpec.Chat;
 import dev.flotilla.wire.WorkerSpec.Reasoning;
 import java.net.URI;
 import java.time.Duration;
@@ -181,7 +182,9 @@ class FleetFilePropertyTest {
       }
       String source =
           pick("/models/" + pick(TEXTS), "hf:a/b/c.gguf", "pip:a==1/b.gguf", "https://h/x?y=1");
-      return new Recipe("llama-server", when, source, random.nextInt(1, 257), embeddings, args);
+      Chat chat = random.nextBoolean() ? Chat.OWN : new Chat("", "", "/templates/" + pick(TEXTS));
+      return new Recipe(
+          "llama-server", when, source, random.nextInt(1, 257), embeddings, chat, args);
     }
 
     private List<String> some(String... words) {

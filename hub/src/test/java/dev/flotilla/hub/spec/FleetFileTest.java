@@ -226,11 +226,11 @@ class FleetFileTest {
             "line 2: models.`../m`: a model's name begins with a letter or digit and holds letters, digits and . _ - : / @ only; \"../m\" has another character at position 1"),
         // Recipes.
         arguments(
-            recipe("{ engine: vllm, source: /m }"),
-            "line 6: models.m.recipes[0].engine: `vllm` is not supported yet; choose `llama-server`"),
+            recipe("{ engine: omlx, source: /m }"),
+            "line 6: models.m.recipes[0].engine: `omlx` is not supported yet; choose `llama-server`, `vllm`, `mlx-lm`"),
         arguments(
             recipe("{ engine: lama-server, source: /m }"),
-            "line 6: models.m.recipes[0].engine: `lama-server` is not one of `llama-server`; did you mean `llama-server`?"),
+            "line 6: models.m.recipes[0].engine: `lama-server` is not one of `llama-server`, `vllm`, `mlx-lm`; did you mean `llama-server`?"),
         arguments(
             recipe("{ engine: llama-server }"),
             "line 6: models.m.recipes[0]: `source` is missing, such as `source: hf:OWNER/REPO/FILE`"),
@@ -254,7 +254,37 @@ class FleetFileTest {
             "line 6: models.m.recipes[0].slots: `auto` is not supported yet; give a number"),
         arguments(
             recipe("{ engine: llama-server, source: /m, tool-parser: hermes }"),
-            "line 6: models.m.recipes[0].tool-parser: `tool-parser` is not supported yet; leave it out"),
+            "line 6: models.m.recipes[0].tool-parser: it is for vllm, and llama-server knows the form by the template; leave it out"),
+        arguments(
+            model("{ context: 64, tools: true }", "1", "{ engine: vllm, source: /m }"),
+            "line 6: models.m.recipes[0]: promise.tools is true, and vllm finds tool calls only with the parser for this kind of model: add it, such as `tool-parser: hermes`"),
+        arguments(
+            recipe("{ engine: vllm, source: /m, tool-parser: hermes }"),
+            "line 6: models.m.recipes[0].tool-parser: a parser of tool calls contradicts promise.tools, which is false; leave it out or promise tools"),
+        arguments(
+            recipe("{ engine: vllm, source: /m, reasoning-parser: qwen3 }"),
+            "line 6: models.m.recipes[0].reasoning-parser: it takes the reasoning out of the content, where promise.reasoning (inline) says it is; leave it out or promise another place"),
+        arguments(
+            recipe("{ engine: vllm, source: /m, reasoning-parser: a b }"),
+            "line 6: models.m.recipes[0].reasoning-parser: the name of a parser such as `hermes` is needed, not `a b`; vllm's are in `vllm serve --help=tool-call-parser`"),
+        arguments(
+            recipe("{ engine: vllm, source: /m, chat-template: t.jinja }"),
+            "line 6: models.m.recipes[0].chat-template: a file on the node is needed, from the root and without `..`, not `t.jinja`"),
+        arguments(
+            recipe("{ engine: vllm, source: /m, args: { max_model_len: 9 } }"),
+            "line 6: models.m.recipes[0].args.max_model_len: `max_model_len` belongs to promise.context, which sets it for vllm; leave it out here"),
+        arguments(
+            recipe("{ engine: vllm, source: /m, args: { tool-call-parser: x } }"),
+            "line 6: models.m.recipes[0].args.tool-call-parser: write it as the recipe's own key: `tool-parser`"),
+        arguments(
+            recipe("{ engine: mlx-lm, source: /m, args: { kv-bits: 8 } }"),
+            "line 6: models.m.recipes[0].args: with kv-bits mlx-lm answers one request after the other, and slots is 4; set slots: 1"),
+        arguments(
+            recipe("{ engine: mlx-lm, source: /m, args: { decode: 8 } }"),
+            "line 6: models.m.recipes[0].args.decode: `decode` belongs to slots, which sets it for mlx-lm; leave it out here"),
+        arguments(
+            recipe("{ engine: mlx-lm, source: /m, embeddings: true }"),
+            "line 6: models.m.recipes[0].embeddings: embeddings are served by llama-server only; use it, or leave this out"),
         arguments(
             recipe("{ engine: llama-server, source: /m, when: { os: mac } }"),
             "line 6: models.m.recipes[0].when.os: `mac` is not one of `linux`, `macos`, `windows`"),
