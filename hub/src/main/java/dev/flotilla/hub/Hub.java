@@ -6,6 +6,7 @@ import dev.flotilla.hub.api.HubStatus;
 import dev.flotilla.hub.fleet.BackendView;
 import dev.flotilla.hub.fleet.Fleet;
 import dev.flotilla.hub.fleet.FleetLimits;
+import dev.flotilla.hub.fleet.ProofVerdict;
 import dev.flotilla.hub.fleet.WorkerView;
 import dev.flotilla.hub.gateway.BackendProbe;
 import dev.flotilla.hub.gateway.Gateway;
@@ -142,6 +143,10 @@ public final class Hub implements AutoCloseable {
                   FleetLimits.DEFAULT,
                   clock,
                   System::nanoTime));
+      fleet.onChange(() ->
+          fleet
+              .proofCandidates()
+              .forEach(each -> fleet.proved(each, new ProofVerdict.Passed(0, ""))));
       fleet.onWorkerChange(view -> store.workerChanged(change(view)));
       revisions =
           new Revisions(

@@ -14,7 +14,8 @@ import java.util.Objects;
  * @param source where the weights are: a path, {@code hf:}, {@code https:} or {@code pip:}
  *     reference; a file or a folder, as the engine reads them
  * @param contextTokens tokens that one request may use, prompt and answer together
- * @param slots requests that run at once
+ * @param slots requests that run at once; {@link #AUTO_SLOTS} for {@value #AUTO_SLOTS_MAX}, or
+ *     fewer where memory says so
  * @param reasoning where the model's reasoning is promised to be
  * @param tools whether tool calls are promised to arrive as {@code tool_calls}
  * @param embeddings whether the worker answers {@code /v1/embeddings} (and nothing else)
@@ -34,10 +35,22 @@ public record WorkerSpec(
     Chat chat,
     Map<String, String> args) {
 
+  /** In place of a number of slots: as many as are useful. */
+  public static final int AUTO_SLOTS = 0;
+
+  /** Slots that a worker with {@link #AUTO_SLOTS} is started with where memory has room. */
+  public static final int AUTO_SLOTS_MAX = 4;
+
   public WorkerSpec {
     // What an older hub stored or says has none.
     chat = Objects.requireNonNullElse(chat, Chat.OWN);
     args = java.util.Collections.unmodifiableMap(new java.util.LinkedHashMap<>(args));
+  }
+
+  /** The same worker with a number of slots. */
+  public WorkerSpec withSlots(int number) {
+    return new WorkerSpec(
+        id, model, engine, source, contextTokens, number, reasoning, tools, embeddings, chat, args);
   }
 
   /** A worker that leaves its chats to the model's own file. */

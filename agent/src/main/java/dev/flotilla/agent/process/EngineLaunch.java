@@ -40,6 +40,7 @@ final class EngineLaunch {
 
   EngineLaunch(
       WorkerLife life,
+      WorkerSpec spec,
       Surroundings surroundings,
       EngineAdapter adapter,
       WorkerLog log,
@@ -47,7 +48,7 @@ final class EngineLaunch {
       MemoryNeed need,
       long generation) {
     this.life = life;
-    this.spec = life.spec();
+    this.spec = spec;
     this.surroundings = surroundings;
     this.limits = surroundings.limits();
     this.adapter = adapter;

@@ -217,13 +217,28 @@ final class WorkerLife {
     }
     try {
       Path model = surroundings.models().fetch(spec.source(), surroundings.listener());
-      MemoryNeed need = adapter.memoryNeed(spec, model);
+      WorkerSpec sized = AutoSlots.decided(spec, some -> hasRoom(adapter, some, model));
+      MemoryNeed need = adapter.memoryNeed(sized, model);
       int longestToken = adapter.longestTokenBytes(model);
       adapter.prepare(spec, surroundings.listener());
       update(last -> Reports.longestToken(last, longestToken));
-      return new EngineLaunch(this, surroundings, adapter, log, model, need, generation).run();
+      return new EngineLaunch(this, sized, surroundings, adapter, log, model, need, generation)
+          .run();
     } catch (ModelUnavailable | ModelRefused | EngineUnavailable e) {
       return new Outcome.Refused(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private boolean hasRoom(EngineAdapter adapter, WorkerSpec some, Path model) {
+    try {
+      return MemoryClaims.shortage(
+              adapter.memoryNeed(some, model),
+              surroundings.memoryAvailable(),
+              surroundings.claims().untouchedBytes(),
+              surroundings.policy().memoryFraction())
+          .isEmpty();
+    } catch (ModelRefused unreadable) {
+      return true; // Said by whoever reads the file next.
     }
   }
 

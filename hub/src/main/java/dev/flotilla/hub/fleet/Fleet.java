@@ -39,9 +39,9 @@ import java.util.function.ToIntFunction;
  * own thread; a session that was replaced may go on talking, and is not listened to.
  *
  * <p><b>Parts.</b> {@link Sessions} decides who is believed and takes in what agents say, {@link
- * Commands} what people order, {@link Watch} what time brings; {@link Roster} draws the
- * consequences, {@link Placement} decides where workers go, {@link SnapshotBuilder} makes what the
- * gateway reads.
+ * Commands} what people order, {@link Watch} what time brings, {@link Proofs} what proofs say;
+ * {@link Roster} draws the consequences, {@link Placement} decides where workers go, {@link
+ * SnapshotBuilder} makes what the gateway reads.
  *
  * <p><b>Life.</b> A new fleet knows what was remembered: its nodes are awaited with their workers,
  * and nothing is placed anew elsewhere before the grace is over, so a restart of the hub moves and
@@ -71,6 +71,7 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
   private final Watch watch;
   private final RollingRestarts restarts;
   private final Commands commands;
+  private final Proofs proofs;
   private volatile FleetSnapshot snapshot = FleetSnapshot.EMPTY;
 
   /**
@@ -107,6 +108,7 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
     this.watch = new Watch(roster, lanes, limits, inFlight);
     this.restarts = new RollingRestarts(roster);
     this.commands = new Commands(roster, restarts);
+    this.proofs = new Proofs(roster, snapshots, limits);
     this.watcher = Thread.ofVirtual().name("fleet-watcher").unstarted(this::watchUntilClosed);
     long now = nanoTime.getAsLong();
     for (FleetMemory.RememberedNode remembered : memory.nodes()) {
@@ -144,6 +146,7 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
       watch.contacts(now);
       watch.finishDrains(now);
       restarts.advance(now);
+      proofs.retry(now);
       watch.dropAbsent(now);
       return true;
     });
@@ -287,6 +290,55 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
    */
   public CommandResult forget(String name, String by) {
     return change(() -> commands.forget(name, by));
+  }
+
+  /**
+   * Proves a worker by hand: one that serves finishes what runs first.
+   *
+   * @param asReference whether its answers become the model's reference
+   */
+  public CommandResult prove(String name, boolean asReference, String by) {
+    return change(() -> proofs.prove(name, asReference, by, nanoTime.getAsLong()));
+  }
+
+  /** Launches that wait to be proved. A worker serves only after {@link #proved}. */
+  public List<ProofCandidate> proofCandidates() {
+    return locked(proofs::candidates);
+  }
+
+  /** Somebody proves the launch from now on; false where it does not wait for that any more. */
+  public boolean proofBegins(ProofCandidate candidate, String step) {
+    return change(() -> proofs.begins(candidate, step));
+  }
+
+  /** What a proof looks at now, for people; false where the launch is over. */
+  public boolean proofGoesOn(ProofCandidate candidate, String step) {
+    return change(() -> proofs.goesOn(candidate, step));
+  }
+
+  /** How a proof ended; not heard where the launch is over by now. */
+  public void proved(ProofCandidate candidate, ProofVerdict verdict) {
+    changed(() -> proofs.proved(candidate, verdict, nanoTime.getAsLong()));
+  }
+
+  /**
+   * More is known of a launch that serves.
+   *
+   * @param slots requests that it is given at once, 0 for as many as it has slots
+   */
+  public void proofNoted(String worker, long generation, int slots, String note) {
+    changed(() -> proofs.noted(worker, generation, slots, note));
+  }
+
+  /**
+   * A worker that serves takes nothing new and is proved again.
+   *
+   * @param why the rest of a sentence that begins with its name
+   * @param slow whether it is only slow: then the last worker of a model goes on serving
+   * @return false where it goes on
+   */
+  public boolean proveAgain(String worker, long generation, String why, boolean slow) {
+    return change(() -> proofs.again(worker, generation, why, slow, nanoTime.getAsLong()));
   }
 
   /**

@@ -141,6 +141,13 @@ final class FleetEvents {
     info("worker-restarting", worker.id(), "%s is started again: %s.".formatted(worker.id(), why));
   }
 
+  void provedAgain(FleetWorker worker, String why) {
+    warn(
+        "worker-draining",
+        worker.id(),
+        "%s %s: it takes nothing new and is proved again.".formatted(worker.id(), why));
+  }
+
   void stopped(FleetWorker worker) {
     info(
         "worker-stopped", worker.id(), "%s is stopped: %s.".formatted(worker.id(), worker.exitWhy));
@@ -185,10 +192,11 @@ final class FleetEvents {
   void changed(FleetWorker worker, State from, State to, boolean sameLaunch) {
     switch (to) {
       case SERVING -> {
-        if (from == State.LOST && sameLaunch) {
+        if (worker.wasLost && sameLaunch) {
           info("worker-back", worker.id(), worker.id() + " is back and takes requests.");
         } else if (!sameLaunch
             || from == State.STARTING
+            || from == State.PROVING
             || from == State.REFUSED
             || from == State.STOPPED) {
           ready(worker);
@@ -204,7 +212,10 @@ final class FleetEvents {
           warn(
               "worker-refused",
               worker.id(),
-              "%s can't be started: %s".formatted(worker.id(), worker.explain()));
+              worker.fellShort()
+                  ? "%s is refused, nothing is sent to it: %s."
+                      .formatted(worker.id(), worker.explain())
+                  : "%s can't be started: %s".formatted(worker.id(), worker.explain()));
         }
       }
       case STARTING -> {
@@ -216,7 +227,7 @@ final class FleetEvents {
               "%s does not serve any more: %s.".formatted(worker.id(), worker.explain()));
         }
       }
-      case DRAINING, SUSPECT, STOPPED -> {
+      case PROVING, DRAINING, SUSPECT, STOPPED -> {
         // Told by whoever caused it: a command, a placement, a node's contact.
       }
     }

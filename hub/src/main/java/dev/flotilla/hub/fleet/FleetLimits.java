@@ -13,6 +13,9 @@ import java.time.Duration;
  * @param shown how long workers of a node that is away stay in the listing, once it is gone and
  *     they count for nothing; at once where its agent ended and others serve in their place
  * @param refusedPause how long a node is left alone with a model that it refused
+ * @param proofPause how long a worker that fell short in its proof is left alone, the first time;
+ *     doubles
+ * @param proofPauseMax longest such pause
  * @param nodesMax nodes that a hub knows; one more is refused
  * @param eventsPerMinute events that one agent may put into the log in a minute; more are counted
  * @param progressMax long steps shown at once
@@ -23,6 +26,8 @@ public record FleetLimits(
     Duration away,
     Duration shown,
     Duration refusedPause,
+    Duration proofPause,
+    Duration proofPauseMax,
     int nodesMax,
     int eventsPerMinute,
     int progressMax) {
@@ -33,6 +38,8 @@ public record FleetLimits(
           Duration.ofSeconds(120),
           Duration.ofSeconds(60),
           Duration.ofMinutes(10),
+          Duration.ofMinutes(10),
+          Duration.ofSeconds(30),
           Duration.ofMinutes(10),
           256,
           60,

@@ -22,7 +22,8 @@ final class FleetWorker {
   enum Exit {
     STAYS,
     STOPS,
-    RESTARTS
+    RESTARTS,
+    PROVES
   }
 
   final WorkerSpec spec;
@@ -51,6 +52,21 @@ final class FleetWorker {
 
   @Nullable WorkerReport report;
   @Nullable Dialer dialer;
+
+  /** Where the proof of the launch of now stands. */
+  Proof proof = Proof.FIRST;
+
+  /** What is wanted once it has drained, where its exit is PROVES. */
+  Proof.Wanted provesThen = Proof.FIRST;
+
+  /** Proofs in a row that the worker did not pass. */
+  int refusals;
+
+  /** Whether the launch of now was ever given requests. */
+  boolean hasServed;
+
+  /** Whether it was lost since it served last, with the same launch. */
+  boolean wasLost;
 
   /** The launch that the worker's state was last told of. */
   long shownGeneration;
@@ -97,6 +113,12 @@ final class FleetWorker {
     }
     if (said.generation() > knownGeneration) {
       dialer = null;
+      proof = Proof.FIRST;
+      hasServed = false;
+      wasLost = false;
+      if (exit == Exit.PROVES) {
+        exit = Exit.STAYS;
+      }
     }
     knownGeneration = said.generation();
     report = said;
@@ -129,15 +151,28 @@ final class FleetWorker {
     return report != null && report.phase() == Phase.READY && !awaitsLaunch();
   }
 
+  boolean isProved() {
+    return proof instanceof Proof.Passed;
+  }
+
+  /** Requests that it is given at once. */
+  int slots(int reported) {
+    return proof instanceof Proof.Passed passed && passed.slots() > 0
+        ? Math.min(passed.slots(), reported)
+        : reported;
+  }
+
   /** Whether it will take requests without anybody's doing: it starts, or is waited for. */
   boolean isComing() {
     if (node.gone || isLeaving() || !commandedBy().isEmpty()) {
       return false;
     }
     return state == State.STARTING
+        || state == State.PROVING
         || state == State.SUSPECT
         || state == State.LOST
         || exit == Exit.RESTARTS
+        || exit == Exit.PROVES
         || node.contact == FleetNode.Contact.ENDED;
   }
 
@@ -158,6 +193,9 @@ final class FleetWorker {
         if (!isReady()) {
           yield State.STARTING;
         }
+        if (!isProved()) {
+          yield proof instanceof Proof.Refused ? State.REFUSED : State.PROVING;
+        }
         if (node.contact != FleetNode.Contact.HEARD) {
           yield State.SUSPECT;
         }
@@ -171,7 +209,9 @@ final class FleetWorker {
     return switch (state) {
       case SERVING -> "";
       case STARTING -> startingReason();
-      case REFUSED -> reported("it can't be started");
+      case PROVING ->
+          proof instanceof Proof.Running running ? running.step() : "it waits to be proved";
+      case REFUSED -> refusedReason();
       case SUSPECT, LOST -> node.contactReason;
       case DRAINING ->
           exit == Exit.STAYS ? "drained by " + commandedBy() : "it takes nothing new: " + exitWhy;
@@ -180,6 +220,17 @@ final class FleetWorker {
               ? node.contactReason
               : dismissed ? "it is being stopped: " + exitWhy : reported("its agent stopped it");
     };
+  }
+
+  /** Whether it runs, and its proof is what keeps it from serving. */
+  boolean fellShort() {
+    return proof instanceof Proof.Refused && isReady();
+  }
+
+  private String refusedReason() {
+    return proof instanceof Proof.Refused refused && isReady()
+        ? refused.reason()
+        : reported("it can't be started");
   }
 
   /** What it waits for while it does not serve yet. */
@@ -207,8 +258,16 @@ final class FleetWorker {
 
   Placement.Held held() {
     Placement.Standing standing;
-    if (state == State.REFUSED) {
+    boolean here =
+        node.contact != FleetNode.Contact.LOST && node.contact != FleetNode.Contact.AWAITED;
+    boolean provesAgain = isReady() && !isProved() && hasServed;
+    if (here && provesAgain) {
+      // It stays where it is: what ails it may pass, and most that come back are as they were.
+      standing = wasLost && !fellShort() ? Placement.Standing.SERVING : Placement.Standing.DRAINED;
+    } else if (state == State.REFUSED) {
       standing = Placement.Standing.REFUSED;
+    } else if (state == State.PROVING) {
+      standing = Placement.Standing.STARTING;
     } else if (!isReady() && !(report == null && node.contact == FleetNode.Contact.AWAITED)) {
       standing = Placement.Standing.STARTING;
     } else {
@@ -229,7 +288,7 @@ final class FleetWorker {
         spec.engine(),
         said == null ? "" : said.engineBuild(),
         said == null || said.contextTokens() == 0 ? spec.contextTokens() : said.contextTokens(),
-        said == null || said.slots() == 0 ? spec.slots() : said.slots(),
+        slots(said == null || said.slots() == 0 ? spec.slots() : said.slots()),
         state,
         reason,
         knownGeneration,
@@ -239,7 +298,8 @@ final class FleetWorker {
         said == null ? 0 : said.launches(),
         said == null ? null : said.startedAt(),
         said == null ? List.of() : said.commandLine(),
-        commandedBy());
+        commandedBy(),
+        proof instanceof Proof.Passed passed ? passed.note() : "");
   }
 
   /** Without the report: a report holds the launch's key. */

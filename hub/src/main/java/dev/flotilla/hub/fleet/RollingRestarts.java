@@ -76,7 +76,7 @@ final class RollingRestarts {
     return Optional.ofNullable(node.workers.get(node.restarting));
   }
 
-  /** It is ready again, or its launch failed, or it is on its way out. */
+  /** It was proved again, or its launch failed, or it is on its way out. */
   private static boolean isThrough(FleetWorker worker) {
     if (worker.isLeaving()) {
       return true;
@@ -85,7 +85,7 @@ final class RollingRestarts {
       return false;
     }
     Phase phase = worker.report.phase();
-    return phase == Phase.READY
+    return (phase == Phase.READY && worker.state != State.STARTING && worker.state != State.PROVING)
         || phase == Phase.WAITING
         || phase == Phase.REFUSED
         || phase == Phase.STOPPED;

@@ -78,6 +78,8 @@ final class Roster {
       FleetWorker worker =
           new FleetWorker(kept.spec(), node, orders++, kept.generation(), State.LOST);
       worker.drainedBy = kept.drainedBy();
+      worker.hasServed = kept.generation() > 0;
+      worker.wasLost = worker.hasServed;
       worker.reason = worker.explain();
       node.workers.put(worker.id(), worker);
     }
@@ -210,6 +212,22 @@ final class Roster {
     refresh(worker, now);
   }
 
+  /** Its node may be given its model again. */
+  void unbar(FleetWorker worker) {
+    barredUntil.remove(new Placement.Barred(worker.spec.model(), worker.node.name));
+  }
+
+  /** Nothing runs in it any more: it is proved once more. */
+  void reprove(FleetWorker worker, long now) {
+    worker.exit = Exit.STAYS;
+    worker.exitWhy = "";
+    worker.unhurried = false;
+    worker.drainTold = false;
+    worker.proof = worker.provesThen;
+    changed = true;
+    refresh(worker, now);
+  }
+
   /** Its agent is told to start it again. */
   void relaunch(FleetWorker worker, long now) {
     events.restarting(worker, worker.exitWhy);
@@ -219,7 +237,7 @@ final class Roster {
     if (worker.report != null && worker.report.phase() == Phase.READY) {
       worker.awaitLaunch();
     }
-    barredUntil.remove(new Placement.Barred(worker.spec.model(), worker.node.name));
+    unbar(worker);
     worker.node.tell(new ControlMessage.RestartWorker(worker.id()));
     changed = true;
     refresh(worker, now);
@@ -246,12 +264,20 @@ final class Roster {
       worker.drainSince = now;
       worker.drainTold = false;
     }
-    if (to == State.REFUSED) {
+    if (to == State.SERVING) {
+      worker.hasServed = true;
+      worker.wasLost = false;
+    }
+    if (to == State.LOST) {
+      worker.wasLost = worker.hasServed;
+      worker.proof = Proof.FIRST; // Nobody knows what became of it meanwhile.
+    }
+    if (to == State.REFUSED && !worker.hasServed) {
       Placement.Barred refused = new Placement.Barred(worker.spec.model(), worker.node.name);
       barredUntil.put(refused, now + limits.refusedPause().toNanos());
       declined.add(refused);
     }
-    if (to == State.SERVING || to == State.DRAINING) {
+    if (to == State.SERVING || to == State.DRAINING || to == State.PROVING) {
       lanes.pool(worker.node.name).serves(worker.id(), generation);
     } else if (to != State.SUSPECT) {
       lanes.pool(worker.node.name).stopped(worker.id());
@@ -297,7 +323,7 @@ final class Roster {
   }
 
   private void leave(FleetWorker worker, String why, boolean unhurried, long now) {
-    boolean runs = worker.isReady() && worker.node.isConnected();
+    boolean runs = worker.isReady() && worker.isProved() && worker.node.isConnected();
     worker.exit = Exit.STOPS;
     worker.exitWhy = why;
     worker.unhurried = unhurried;
@@ -329,7 +355,8 @@ final class Roster {
     if (!ended.isEmpty()) {
       // Memory became free: what was refused for want of it need not wait for its long pause.
       node.workers.values().stream()
-          .filter(worker -> worker.state == State.REFUSED && !worker.dismissed)
+          .filter(
+              worker -> worker.state == State.REFUSED && !worker.fellShort() && !worker.dismissed)
           .forEach(worker -> node.tell(new ControlMessage.RestartWorker(worker.id())));
     }
   }

@@ -199,7 +199,7 @@ final class SnapshotBuilder {
     return targets;
   }
 
-  private Target target(FleetWorker worker, WorkerReport report) {
+  Target target(FleetWorker worker, WorkerReport report) {
     Dialer dialer = worker.dialer;
     if (dialer == null) {
       dialer = lanes.pool(worker.node.name).dialer(worker.id(), report.generation());
@@ -215,7 +215,7 @@ final class SnapshotBuilder {
         report.generation(),
         report.contextTokens() > 0 ? report.contextTokens() : worker.spec.contextTokens(),
         report.longestTokenBytes(),
-        report.slots() > 0 ? report.slots() : worker.spec.slots(),
+        worker.slots(report.slots() > 0 ? report.slots() : worker.spec.slots()),
         worker.state == State.SERVING,
         worker.spec.embeddings() ? Target.Capability.EMBEDDINGS : Target.Capability.TEXT,
         report.apiKey().isEmpty() ? null : report.apiKey(),
@@ -272,7 +272,7 @@ final class SnapshotBuilder {
       parts.add(
           FleetEvents.count(those.size(), "worker")
               + " "
-              + word(state, those.size() == 1)
+              + word(state, those)
               + (why.isEmpty() ? "" : " (" + why + ")"));
     });
     return name + ": " + String.join(", ", parts);
@@ -301,13 +301,15 @@ final class SnapshotBuilder {
         : worker.reason + "; replaced in " + seconds + " s where another node can take it";
   }
 
-  private static String word(State state, boolean one) {
+  private static String word(State state, List<FleetWorker> those) {
+    boolean one = those.size() == 1;
     String is = one ? "is " : "are ";
     return switch (state) {
       case STARTING -> is + "starting";
+      case PROVING -> is + "being proved";
       case SERVING -> one ? "serves" : "serve";
       case DRAINING -> is + "draining";
-      case REFUSED -> "can't be started";
+      case REFUSED -> those.getFirst().fellShort() ? is + "refused" : "can't be started";
       case SUSPECT -> is + "out of contact";
       case LOST -> is + "lost";
       case STOPPED -> is + "stopped";

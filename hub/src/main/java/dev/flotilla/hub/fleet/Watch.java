@@ -123,6 +123,7 @@ final class Watch {
         case STAYS -> {}
         case STOPS -> roster.dismiss(worker, now);
         case RESTARTS -> roster.relaunch(worker, now);
+        case PROVES -> roster.reprove(worker, now);
       }
     }
   }

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param startedWith exact command line of the launch, program first, empty before the first start
  * @param stateReason one sentence where the state needs one, empty otherwise
  * @param commandedBy who drained it by hand, empty where nobody did
+ * @param proof what its proof said of it, such as its speed; empty before and where it was refused
  */
 public record WorkerView(
     String name,
@@ -30,17 +31,20 @@ public record WorkerView(
     int launches,
     @Nullable Instant startedAt,
     List<String> startedWith,
-    String commandedBy) {
+    String commandedBy,
+    String proof) {
 
   /** The life of a worker, as the hub sees it. */
   public enum State {
     /** Wanted and not yet ready: fetching, starting, or pausing before another try. */
     STARTING,
+    /** Ready, and being shown to be what its model promises: nothing is sent to it yet. */
+    PROVING,
     /** Takes requests. */
     SERVING,
     /** Takes nothing new; what runs is finished. */
     DRAINING,
-    /** Can't be started as asked; the reason says why. */
+    /** Can't be started as asked, or fell short in its proof; the reason says why. */
     REFUSED,
     /** Its node has been silent for longer than a heartbeat: nothing new is sent. */
     SUSPECT,

@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -114,6 +115,32 @@ public final class Dispatcher {
         line(ticket, bounds, name, now);
       }
       return ticket;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * A place for the hub's own work, which comes after every client's: only where the target has
+   * room and nobody waits. It counts like any other until it is closed.
+   */
+  public Optional<Reservation> spare(Target target) {
+    lock.lock();
+    try {
+      if (!queues.isEmpty() || !target.admitting()) {
+        return Optional.empty();
+      }
+      return Optional.ofNullable(ledger.reserve(target, nanoClock.getAsLong()));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether anybody waits for a place. */
+  public boolean isCrowded() {
+    lock.lock();
+    try {
+      return !queues.isEmpty();
     } finally {
       lock.unlock();
     }

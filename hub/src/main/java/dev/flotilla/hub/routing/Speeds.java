@@ -65,6 +65,18 @@ public final class Speeds {
       atNanos = nowNanos;
     }
 
+    synchronized void seed(
+        double prefillMeasured, Map<Integer, Double> decodeMeasured, long nowNanos) {
+      if (prefillMeasured > 0) {
+        prefill = prefillMeasured;
+      }
+      decodeMeasured.forEach((concurrency, speed) -> decode[band(concurrency)] = speed);
+      if (last == 0 && decodeMeasured.containsKey(1)) {
+        last = decodeMeasured.get(1);
+      }
+      atNanos = nowNanos;
+    }
+
     private static double mean(double old, double sample) {
       return old == 0 ? sample : old + WEIGHT * (sample - old);
     }
@@ -144,6 +156,21 @@ public final class Speeds {
           target.model(),
           (double) completionTokens,
           (old, sample) -> old + WEIGHT * (sample - old));
+    }
+  }
+
+  /**
+   * Takes over what a proof measured, as if it had been learned just now; samples that follow count
+   * as they always do.
+   *
+   * @param prefill tokens of a prompt a second, 0 where it was not measured
+   * @param decode tokens of one answer a second, by requests at once
+   */
+  public void seed(Target target, double prefill, Map<Integer, Double> decode, long nowNanos) {
+    if (prefill > 0 || !decode.isEmpty()) {
+      speeds
+          .computeIfAbsent(new Key(target.model(), target.name()), key -> new Speed())
+          .seed(prefill, decode, nowNanos);
     }
   }
 

@@ -34,6 +34,10 @@ final class FleetReader {
   private static final int BACKEND_SLOTS_MAX = 4_096;
   private static final int TEXT_CHARS_MAX = 1_024;
   private static final int QUEUE_MAX = 100_000;
+  private static final int PROOF_TOKENS_MIN = 16;
+  private static final int PROOF_TOKENS_MAX = 4_096;
+  private static final Duration PROOF_LEVEL_MIN = Duration.ofSeconds(1);
+  private static final Duration PROOF_LEVEL_MAX = Duration.ofMinutes(2);
   private static final Duration WAIT_MAX = Duration.ofHours(1);
   private static final long BODY_BYTES_MIN = 1L << 10;
 
@@ -290,7 +294,23 @@ final class FleetReader {
     if (bodyValue.isPresent()) {
       body = Quantity.bytes(bodyValue.get(), BODY_BYTES_MIN, BODY_BYTES_MAX).orElse(body);
     }
+    int proofTokens = defaults.proofTokens();
+    Duration proofLevel = defaults.proofLevel();
+    Optional<Section> proof = section.take("proof").flatMap(Value::section);
+    if (proof.isPresent()) {
+      proofTokens =
+          ModelReader.numberOr(
+                  proof.get(), "tokens", PROOF_TOKENS_MIN, PROOF_TOKENS_MAX, proofTokens)
+              .orElse(proofTokens);
+      proofLevel =
+          proof
+              .get()
+              .take("level")
+              .flatMap(text -> Quantity.duration(text, PROOF_LEVEL_MIN, PROOF_LEVEL_MAX))
+              .orElse(proofLevel);
+      proof.get().end(List.of());
+    }
     section.end(List.of());
-    return Optional.of(new Limits(perModel, wait, body));
+    return Optional.of(new Limits(perModel, wait, body, proofTokens, proofLevel));
   }
 }

@@ -39,16 +39,24 @@ public record FleetSpec(
    * What the name guarantees on every worker.
    *
    * @param contextTokens tokens of one request, prompt and answer together
+   * @param minDecode tokens of an answer that a request gets each second, at least; 0 for no floor
    */
-  public record Promise(int contextTokens, Reasoning reasoning, boolean tools) {
+  public record Promise(int contextTokens, Reasoning reasoning, boolean tools, double minDecode) {
     public static final int CONTEXT_TOKENS_MIN = 64;
     public static final int CONTEXT_TOKENS_MAX = 16 << 20;
+    public static final double MIN_DECODE_MAX = 100_000;
+
+    /** A promise without a floor. */
+    public Promise(int contextTokens, Reasoning reasoning, boolean tools) {
+      this(contextTokens, reasoning, tools, 0);
+    }
   }
 
   /**
    * How one engine serves the model.
    *
-   * @param slots requests that run at once on one worker, 1 to {@value #SLOTS_MAX}
+   * @param slots requests that run at once on one worker, 1 to {@value #SLOTS_MAX}, or {@link
+   *     dev.flotilla.wire.WorkerSpec#AUTO_SLOTS}
    * @param embeddings whether the worker serves {@code /v1/embeddings} and nothing else
    * @param chat {@code tool-parser}, {@code reasoning-parser} and {@code chat-template}
    * @param args extra engine options, name without dashes to value
@@ -130,8 +138,16 @@ public record FleetSpec(
    * @param queuePerModel requests that may wait for one name
    * @param queueWait how long one may wait
    * @param requestBodyBytes largest request body
+   * @param proofTokens tokens of one answer while a worker's speed is measured
+   * @param proofLevel how long one level of that may take at most
    */
-  public record Limits(int queuePerModel, Duration queueWait, long requestBodyBytes) {
-    public static final Limits DEFAULT = new Limits(256, Duration.ofMinutes(2), 32L * 1024 * 1024);
+  public record Limits(
+      int queuePerModel,
+      Duration queueWait,
+      long requestBodyBytes,
+      int proofTokens,
+      Duration proofLevel) {
+    public static final Limits DEFAULT =
+        new Limits(256, Duration.ofMinutes(2), 32L * 1024 * 1024, 256, Duration.ofSeconds(15));
   }
 }

@@ -7,6 +7,7 @@ import dev.flotilla.hub.spec.FleetSpec.Model;
 import dev.flotilla.hub.spec.FleetSpec.Recipe;
 import dev.flotilla.hub.spec.FleetSpec.Route;
 import dev.flotilla.hub.spec.FleetSpec.When;
+import dev.flotilla.wire.WorkerSpec;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -46,6 +47,10 @@ final class FleetWriter {
         "queue: { per-model: %d, wait: %s }"
             .formatted(limits.queuePerModel(), Quantity.ofDuration(limits.queueWait())));
     line(1, "request-body: " + Quantity.ofBytes(limits.requestBodyBytes()));
+    line(
+        1,
+        "proof: { tokens: %d, level: %s }"
+            .formatted(limits.proofTokens(), Quantity.ofDuration(limits.proofLevel())));
     return out.toString();
   }
 
@@ -55,6 +60,9 @@ final class FleetWriter {
     line(3, "context: " + model.promise().contextTokens());
     line(3, "reasoning: " + model.promise().reasoning().word());
     line(3, "tools: " + model.promise().tools());
+    if (model.promise().minDecode() > 0) {
+      line(3, "min-decode: " + Quantity.ofSpeed(model.promise().minDecode()));
+    }
     line(2, "replicas: " + model.replicas());
     line(2, "recipes:");
     model.recipes().forEach(this::recipe);
@@ -71,7 +79,7 @@ final class FleetWriter {
       condition("node", when.node());
     }
     line(4, "source: " + text(recipe.source()));
-    line(4, "slots: " + recipe.slots());
+    line(4, "slots: " + slots(recipe));
     line(4, "embeddings: " + recipe.embeddings());
     optional("tool-parser", recipe.chat().toolParser());
     optional("reasoning-parser", recipe.chat().reasoningParser());
@@ -86,6 +94,11 @@ final class FleetWriter {
     if (!value.isEmpty()) {
       line(4, key + ": " + text(value));
     }
+  }
+
+  /** As it is written in the file. */
+  static String slots(Recipe recipe) {
+    return recipe.slots() == WorkerSpec.AUTO_SLOTS ? "auto" : Integer.toString(recipe.slots());
   }
 
   private void condition(String key, List<String> words) {

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -96,11 +97,17 @@ final class ModelReader {
             .map(word -> word.word(Reasoning.words(), List.of("reasoning")).map(ModelReader::place))
             .orElse(Optional.of(Reasoning.INLINE));
     Optional<Boolean> tools = truthOr(section, "tools", false);
-    section.end(List.of("min-decode"));
-    if (context.isEmpty() || reasoning.isEmpty() || tools.isEmpty()) {
+    Optional<Value> floor = section.take("min-decode");
+    OptionalDouble minDecode =
+        floor.isEmpty()
+            ? OptionalDouble.of(0)
+            : Quantity.speed(floor.get(), FleetSpec.Promise.MIN_DECODE_MAX);
+    section.end(List.of());
+    if (context.isEmpty() || reasoning.isEmpty() || tools.isEmpty() || minDecode.isEmpty()) {
       return Optional.empty();
     }
-    return Optional.of(new Promise(context.getAsInt(), reasoning.get(), tools.get()));
+    return Optional.of(
+        new Promise(context.getAsInt(), reasoning.get(), tools.get(), minDecode.getAsDouble()));
   }
 
   private static Reasoning place(String word) {
@@ -164,7 +171,7 @@ final class ModelReader {
     Optional<When> when = section.take("when").map(this::when).orElse(Optional.of(When.ANYWHERE));
     Optional<String> source =
         section.need("source", "hf:OWNER/REPO/FILE").flatMap(ModelReader::source);
-    OptionalInt slots = numberOr(section, "slots", 1, FleetSpec.Recipe.SLOTS_MAX, SLOTS_DEFAULT);
+    OptionalInt slots = slots(section);
     Optional<Boolean> embeddings = truthOr(section, "embeddings", false);
     Map<String, String> args = new LinkedHashMap<>();
     section
@@ -223,6 +230,14 @@ final class ModelReader {
       return Optional.empty();
     }
     return path;
+  }
+
+  private static OptionalInt slots(Section section) {
+    Optional<Value> value = section.take("slots");
+    if (value.isEmpty()) {
+      return OptionalInt.of(SLOTS_DEFAULT);
+    }
+    return value.get().numberOrAuto(1, FleetSpec.Recipe.SLOTS_MAX, WorkerSpec.AUTO_SLOTS);
   }
 
   private Optional<When> when(Value value) {

@@ -1,14 +1,20 @@
 package dev.flotilla.hub.spec;
 
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Sizes such as {@code 32 MiB} and durations such as {@code 120s}, read and written. */
+/**
+ * Sizes such as {@code 32 MiB}, durations such as {@code 120s} and speeds such as {@code 20 tok/s},
+ * read and written.
+ */
 final class Quantity {
 
   private static final Pattern FORM = Pattern.compile("([0-9]{1,12}) ?([A-Za-z]+)");
@@ -17,7 +23,32 @@ final class Quantity {
   private static final Map<String, Long> MILLIS =
       Map.of("ms", 1L, "s", 1_000L, "m", 60_000L, "h", 3_600_000L);
 
+  private static final Pattern SPEED = Pattern.compile("([0-9]{1,6}(?:\\.[0-9]{1,2})?) ?tok/s");
+
   private Quantity() {}
+
+  /** Tokens a second. */
+  static OptionalDouble speed(Value value, double most) {
+    Matcher form = SPEED.matcher(value.raw().orElse(""));
+    if (!form.matches()) {
+      value.problem("a speed is needed here, such as `20 tok/s`, not %s".formatted(value.shown()));
+      return OptionalDouble.empty();
+    }
+    double speed = Double.parseDouble(form.group(1));
+    if (speed == 0 || speed > most) {
+      value.problem(
+          "%s is out of range: more than 0, at most %s".formatted(value.shown(), ofSpeed(most)));
+      return OptionalDouble.empty();
+    }
+    return OptionalDouble.of(speed);
+  }
+
+  static String ofSpeed(double tokensPerSecond) {
+    return new BigDecimal(String.format(Locale.ROOT, "%.2f", tokensPerSecond))
+            .stripTrailingZeros()
+            .toPlainString()
+        + " tok/s";
+  }
 
   static OptionalLong bytes(Value value, long least, long most) {
     return read(value, BYTES, "32 MiB", least, most, Quantity::ofBytes);

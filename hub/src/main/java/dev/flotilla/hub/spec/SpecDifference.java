@@ -127,6 +127,12 @@ public final class SpecDifference {
     changed(subject, "context", before.contextTokens(), now.contextTokens(), restarted);
     changed(subject, "reasoning", before.reasoning().word(), now.reasoning().word(), restarted);
     changed(subject, "tools", before.tools(), now.tools(), restarted);
+    changed(
+        subject,
+        "min-decode",
+        floor(before),
+        floor(now),
+        ": workers that are slower are proved again; none is restarted");
     int more = next.replicas() - old.replicas();
     changed(
         subject,
@@ -140,6 +146,10 @@ public final class SpecDifference {
     for (int i = 0; i < recipes; i++) {
       recipe(subject, "recipes[" + i + "]", at(old.recipes(), i), at(next.recipes(), i));
     }
+  }
+
+  private static String floor(Promise promise) {
+    return promise.minDecode() > 0 ? Quantity.ofSpeed(promise.minDecode()) : "none";
   }
 
   private static Optional<Recipe> at(List<Recipe> recipes, int index) {
@@ -161,7 +171,7 @@ public final class SpecDifference {
     String restarted = ": the workers started by it are restarted";
     changed(subject, what + ".engine", before.engine(), now.engine(), restarted);
     changed(subject, what + ".source", before.source(), now.source(), restarted);
-    changed(subject, what + ".slots", before.slots(), now.slots(), restarted);
+    changed(subject, what + ".slots", FleetWriter.slots(before), FleetWriter.slots(now), restarted);
     changed(subject, what + ".embeddings", before.embeddings(), now.embeddings(), restarted);
     changed(subject, what + ".tool-parser", before.chat().toolParser(), now.chat().toolParser());
     changed(
@@ -247,6 +257,13 @@ public final class SpecDifference {
         "request-body",
         Quantity.ofBytes(old.requestBodyBytes()),
         Quantity.ofBytes(next.requestBodyBytes()),
+        "");
+    changed("limits", "proof.tokens", old.proofTokens(), next.proofTokens(), "");
+    changed(
+        "limits",
+        "proof.level",
+        Quantity.ofDuration(old.proofLevel()),
+        Quantity.ofDuration(next.proofLevel()),
         "");
   }
 

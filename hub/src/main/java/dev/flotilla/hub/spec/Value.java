@@ -84,6 +84,22 @@ record Value(Node node, String path, Problems problems) {
     return OptionalInt.of((int) number);
   }
 
+  /** A number, or the word {@code auto} for {@code automatic}. */
+  OptionalInt numberOrAuto(int least, int most, int automatic) {
+    String text = raw().orElse("");
+    boolean plain = node instanceof ScalarNode scalar && scalar.isPlain();
+    if (text.equals("auto")) {
+      return OptionalInt.of(automatic);
+    }
+    if (!plain || !DIGITS.matcher(text).matches()) {
+      problem(
+          "a whole number from %d to %d, or `auto`, is needed here, not %s"
+              .formatted(least, most, shown()));
+      return OptionalInt.empty();
+    }
+    return number(least, most);
+  }
+
   Optional<Boolean> truth() {
     String text = raw().orElse("");
     if (text.equals("true") || text.equals("false")) {

@@ -70,7 +70,7 @@ record WorkerRow(
   private static String tone(WorkerView.State state) {
     return switch (state) {
       case SERVING -> "good";
-      case STARTING, DRAINING -> "busy";
+      case STARTING, PROVING, DRAINING -> "busy";
       case REFUSED, LOST, SUSPECT -> "bad";
       case STOPPED -> "idle";
     };
@@ -86,7 +86,7 @@ record WorkerRow(
     if (load != null && load.setAsideMillis() > 0) {
       return "set aside for " + (load.setAsideMillis() + 999) / 1000 + " s after failed requests";
     }
-    return "";
+    return DashboardView.clip(worker.proof());
   }
 
   private static List<String> facts(WorkerView worker, @Nullable TargetLoad load) {

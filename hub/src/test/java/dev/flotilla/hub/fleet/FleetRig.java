@@ -42,6 +42,10 @@ final class FleetRig implements Journal, FleetMemory {
   final Map<String, RememberedNode> remembered = new LinkedHashMap<>();
   final WorkLanes lanes;
   Fleet fleet;
+
+  /** Whether whoever is ready is taken to be what its model promises, so that it serves. */
+  boolean provesAtOnce = true;
+
   private Duration elapsed = Duration.ZERO;
 
   FleetRig() {
@@ -56,6 +60,23 @@ final class FleetRig implements Journal, FleetMemory {
   }
 
   private Fleet newFleet() {
+    Fleet next = newFleetThatProvesNothing();
+    next.onChange(() -> {
+      if (provesAtOnce) {
+        proveAll();
+      }
+    });
+    return next;
+  }
+
+  /** Every launch that waits for its proof passes it. */
+  void proveAll() {
+    for (ProofCandidate candidate : fleet.proofCandidates()) {
+      fleet.proved(candidate, new ProofVerdict.Passed(0, ""));
+    }
+  }
+
+  private Fleet newFleetThatProvesNothing() {
     return new Fleet(
         "hub-1",
         lanes,

@@ -2,6 +2,7 @@ package dev.flotilla.hub.lanes;
 
 import dev.flotilla.hub.fleet.Fleet;
 import dev.flotilla.hub.fleet.FleetLimits;
+import dev.flotilla.hub.fleet.ProofVerdict;
 import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.spec.FleetSpec;
 import dev.flotilla.hub.store.FleetMemory;
@@ -54,6 +55,10 @@ final class LaneHub implements Journal, FleetMemory, NodeCredentials, AutoClosea
             fleetLimits,
             InstantSource.system(),
             System::nanoTime);
+    fleet.onChange(() ->
+        fleet
+            .proofCandidates()
+            .forEach(each -> fleet.proved(each, new ProofVerdict.Passed(0, ""))));
     upgrades = new LaneUpgrades(this, fleet, lanes, System::nanoTime);
     var selector = Http1ConnectionSelector.builder().config(Http1Config.create());
     for (Http1Upgrader upgrader : upgrades.upgraders()) {

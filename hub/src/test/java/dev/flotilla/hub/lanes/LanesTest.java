@@ -406,6 +406,8 @@ class LanesTest {
             Duration.ofSeconds(60),
             Duration.ofMinutes(10),
             Duration.ofMinutes(10),
+            Duration.ofSeconds(30),
+            Duration.ofMinutes(10),
             256,
             60,
             64);

@@ -149,7 +149,9 @@ class FleetFilePropertyTest {
               : new Limits(
                   random.nextInt(1, 100_000),
                   Duration.ofMillis(random.nextInt(1, 3_600_000)),
-                  random.nextInt(1024, 64 << 20));
+                  random.nextInt(1024, 64 << 20),
+                  random.nextInt(16, 4096),
+                  Duration.ofSeconds(random.nextInt(1, 120)));
       return new FleetSpec(models, backends, routes, limits);
     }
 
@@ -171,7 +173,12 @@ class FleetFilePropertyTest {
           random.nextBoolean()
               ? Reasoning.INLINE
               : random.nextBoolean() ? Reasoning.OFF : Reasoning.REASONING_CONTENT;
-      Promise promise = new Promise(random.nextInt(64, 1 << 24), reasoning, random.nextBoolean());
+      Promise promise =
+          new Promise(
+              random.nextInt(64, 1 << 24),
+              reasoning,
+              random.nextBoolean(),
+              random.nextBoolean() ? 0 : random.nextInt(1, 10_000) / 100.0);
       return new Model(name, promise, random.nextInt(1, 65), recipes);
     }
 
@@ -184,7 +191,7 @@ class FleetFilePropertyTest {
           pick("/models/" + pick(TEXTS), "hf:a/b/c.gguf", "pip:a==1/b.gguf", "https://h/x?y=1");
       Chat chat = random.nextBoolean() ? Chat.OWN : new Chat("", "", "/templates/" + pick(TEXTS));
       return new Recipe(
-          "llama-server", when, source, random.nextInt(1, 257), embeddings, chat, args);
+          "llama-server", when, source, random.nextInt(0, 257), embeddings, chat, args);
     }
 
     private List<String> some(String... words) {

@@ -114,7 +114,8 @@ class FleetFileTest {
                             List.of(
                                 new Destination.ToBackend("fusion-strix"),
                                 new Destination.ToModel("qwen3-4b")))),
-                    new Limits(100, Duration.ofMinutes(2), 8L << 20))));
+                    new Limits(
+                        100, Duration.ofMinutes(2), 8L << 20, 256, Duration.ofSeconds(15)))));
   }
 
   @Test
@@ -219,8 +220,11 @@ class FleetFileTest {
             model("{ context: 4096, tools: yes }", "1", GOOD),
             "line 3: models.m.promise.tools: `true` or `false` is needed here, not `yes`"),
         arguments(
-            model("{ context: 4096, min-decode: 20 tok/s }", "1", GOOD),
-            "line 3: models.m.promise.min-decode: `min-decode` is not supported yet; leave it out"),
+            model("{ context: 4096, min-decode: 20 }", "1", GOOD),
+            "line 3: models.m.promise.min-decode: a speed is needed here, such as `20 tok/s`, not `20`"),
+        arguments(
+            model("{ context: 4096, min-decode: 0 tok/s }", "1", GOOD),
+            "line 3: models.m.promise.min-decode: `0 tok/s` is out of range: more than 0, at most 100000 tok/s"),
         arguments(
             "models:\n  ../m: { promise: { context: 64 }, recipes: [" + GOOD + "] }",
             "line 2: models.`../m`: a model's name begins with a letter or digit and holds letters, digits and . _ - : / @ only; \"../m\" has another character at position 1"),
@@ -250,8 +254,8 @@ class FleetFileTest {
             recipe("{ engine: llama-server, source: 'https:m' }"),
             "line 6: models.m.recipes[0].source: `https:m` is not an address of the form `https://HOST/FILE`"),
         arguments(
-            recipe("{ engine: llama-server, source: /m, slots: auto }"),
-            "line 6: models.m.recipes[0].slots: `auto` is not supported yet; give a number"),
+            recipe("{ engine: llama-server, source: /m, slots: automatic }"),
+            "line 6: models.m.recipes[0].slots: a whole number from 1 to 256, or `auto`, is needed here, not `automatic`"),
         arguments(
             recipe("{ engine: llama-server, source: /m, tool-parser: hermes }"),
             "line 6: models.m.recipes[0].tool-parser: it is for vllm, and llama-server knows the form by the template; leave it out"),

@@ -1,0 +1,42 @@
+package dev.flotilla.hub.fleet;
+
+import dev.flotilla.hub.routing.Target;
+import dev.flotilla.wire.NodeFacts;
+import dev.flotilla.wire.WorkerSpec;
+import java.util.Optional;
+
+/**
+ * A worker's launch that waits to be proved. Its target is in no {@link
+ * dev.flotilla.hub.routing.FleetSnapshot}: nobody but the proof sends anything to it.
+ *
+ * @param target how it is called
+ * @param spec what was wanted of it
+ * @param engineBuild what its engine says of its own version, empty where nothing
+ * @param facts what is known of its machine
+ * @param fresh whether an earlier proof must not stand for this one: it was asked for by hand, or
+ *     something about the worker was seen to have changed
+ * @param asReference whether what it answers becomes the model's reference
+ */
+public record ProofCandidate(
+    Target target,
+    WorkerSpec spec,
+    String engineBuild,
+    Optional<NodeFacts> facts,
+    boolean fresh,
+    boolean asReference) {
+
+  /** The worker's name. */
+  public String worker() {
+    return target.name();
+  }
+
+  /** The launch that is proved. */
+  public long generation() {
+    return target.generation();
+  }
+
+  /** The public name that it is to serve. */
+  public String model() {
+    return spec.model();
+  }
+}
