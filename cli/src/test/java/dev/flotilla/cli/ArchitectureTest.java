@@ -54,6 +54,14 @@ final class ArchitectureTest {
           .because("it compares any two servers, and knows of no fleet");
 
   @ArchTest
+  static final ArchRule ENGINE_USES_WIRE_AND_GGUF =
+      noClasses()
+          .that(resideInAPackage("dev.flotilla.engine.."))
+          .should()
+          .dependOnClassesThat(oursOutside("dev.flotilla.engine..", WIRE, GGUF))
+          .because("it serves one model, and knows of no fleet");
+
+  @ArchTest
   static final ArchRule HUB_USES_WIRE_AND_SHAPE =
       noClasses()
           .that(resideInAPackage("dev.flotilla.hub.."))

@@ -1,0 +1,32 @@
+package dev.flotilla.engine.model;
+
+/**
+ * Computes steps of one model.
+ *
+ * <p>The same token after the same tokens gives the same logits, bit for bit, whatever else is in
+ * the step, however the tokens before it were cut into steps, and whichever blocks hold them.
+ *
+ * <p>One thread calls it at a time. A step allocates nothing.
+ */
+public interface ModelRunner {
+  /** Tokens that there are; token ids are below it. */
+  int vocabulary();
+
+  /** Tokens that one sequence may have, by the model's training. */
+  int contextMax();
+
+  /** The shape of the cache. */
+  KvLayout kvLayout();
+
+  /** Blocks of the cache: a step's block numbers are below it. */
+  int kvBlocks();
+
+  /**
+   * Computes all rows of the step, stores their keys and values in the sequences' blocks, and
+   * writes the logits of the marked rows.
+   *
+   * @throws IllegalArgumentException for a token, block or position that is out of range, before
+   *     anything is computed
+   */
+  void run(PackedStep step, Logits out);
+}

@@ -1,0 +1,5 @@
+/** The built-in engine. */
+@NullMarked
+package dev.flotilla.engine;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.engine.kernel;
+
+import org.jspecify.annotations.NullMarked;
