@@ -3,14 +3,20 @@ package dev.flotilla.agent;
 import dev.flotilla.agent.engine.EngineAdapter;
 import dev.flotilla.agent.engine.LlamaServerAdapter;
 import dev.flotilla.agent.engine.LlamaServerInstallation;
+import dev.flotilla.agent.engine.MlxLmAdapter;
+import dev.flotilla.agent.engine.PythonInstallation;
+import dev.flotilla.agent.engine.VllmAdapter;
 import dev.flotilla.agent.policy.Policy;
 import dev.flotilla.agent.process.ProcessStarter;
 import dev.flotilla.agent.process.Supervisor;
 import dev.flotilla.wire.ControlMessage.Desired;
+import dev.flotilla.wire.EngineFlags;
 import dev.flotilla.wire.NodeFacts.EngineFacts;
 import dev.flotilla.wire.WorkerReport;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -39,11 +45,26 @@ public final class LocalEngines implements Supervision.Source {
   public LocalEngines(Path home, Policy policy, String searchPath, ProcessStarter starter) {
     this.policy = policy;
     this.starter = starter;
-    this.adapters =
-        policy.engine("llama-server").stream()
-            .<EngineAdapter>map(
-                rule -> new LlamaServerAdapter(new LlamaServerInstallation(home, rule, searchPath)))
-            .toList();
+    this.adapters = adapters(home, policy, searchPath);
+  }
+
+  /** Of the engines that the policy allows. */
+  private static List<EngineAdapter> adapters(Path home, Policy policy, String searchPath) {
+    boolean linux = System.getProperty("os.name", "").toLowerCase(Locale.ROOT).contains("linux");
+    List<EngineAdapter> adapters = new ArrayList<>();
+    policy
+        .engine(EngineFlags.LLAMA_SERVER)
+        .map(rule -> new LlamaServerAdapter(new LlamaServerInstallation(home, rule, searchPath)))
+        .ifPresent(adapters::add);
+    policy
+        .engine(EngineFlags.VLLM)
+        .map(rule -> new VllmAdapter(PythonInstallation.vllm(rule, searchPath)))
+        .ifPresent(adapters::add);
+    policy
+        .engine(EngineFlags.MLX_LM)
+        .map(rule -> new MlxLmAdapter(PythonInstallation.mlxLm(home, rule, searchPath, linux)))
+        .ifPresent(adapters::add);
+    return List.copyOf(adapters);
   }
 
   @Override

@@ -74,7 +74,7 @@ class LocalEnginesTest {
                 new Supervision.Surroundings(
                     home,
                     "node-1",
-                    (source, progress) -> home,
+                    (source, form, progress) -> home,
                     new NodeProbe(List::of)::refresh,
                     new Silent()))) {
       assertThat(supervision.port("node-1/m-1", 3))

@@ -68,12 +68,12 @@ public final class EngineRules {
   private static void mlxLm(WorkerSpec spec, List<Contradiction> found) {
     foreignParsers(spec, "mlx-lm knows the form by the model", found);
     for (String option : MLX_UNBATCHED) {
-      if (spec.args().containsKey(option) && spec.slots() > 1) {
+      if (spec.args().containsKey(option) && spec.slots() != 1) {
         found.add(
             new Contradiction(
                 "args." + option,
-                "with %s mlx-lm answers one request after the other, and slots is %d; set slots: 1"
-                    .formatted(option, spec.slots())));
+                "with %s mlx-lm answers one request after the other, and slots is %s; set slots: 1"
+                    .formatted(option, slots(spec))));
       }
     }
   }
@@ -86,5 +86,9 @@ public final class EngineRules {
       found.add(
           new Contradiction("reasoning-parser", "it is for vllm, and " + why + "; leave it out"));
     }
+  }
+
+  private static String slots(WorkerSpec spec) {
+    return spec.slots() == WorkerSpec.AUTO_SLOTS ? "auto" : String.valueOf(spec.slots());
   }
 }

@@ -3,6 +3,7 @@ package dev.flotilla.agent.engine;
 import dev.flotilla.wire.NodeFacts.EngineFacts;
 import dev.flotilla.wire.WorkerSpec;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -12,6 +13,20 @@ public interface EngineAdapter {
 
   /** The engine's word in a recipe, such as {@code llama-server}. */
   String engine();
+
+  /** What it reads a model from. */
+  ModelForm modelForm();
+
+  /**
+   * Whether a launch is proved by a random key that only it knows. Where an engine has none, only
+   * the owner of the listening socket tells a launch from another process.
+   */
+  boolean hasKey();
+
+  /** Time that it takes to start beyond that of a program which just reads its weights. */
+  default Duration slowStart() {
+    return Duration.ZERO;
+  }
 
   /**
    * What the recipe's arguments say against the promise, one sentence that names both; empty where
@@ -59,17 +74,29 @@ public interface EngineAdapter {
 
   /**
    * Asks the process on {@code port} whether it is this launch, ready, and as promised. Never
-   * throws: what can't be reached or does not fit is a {@link Readiness} that says so. A ready
-   * engine is asked again and again whether it still answers, so this must not wait for what it
-   * computes; an interrupt of the calling (virtual) thread ends the question.
+   * throws: what can't be reached or does not fit is a {@link Readiness} that says so. An interrupt
+   * of the calling (virtual) thread ends the question.
    */
-  Readiness probe(WorkerSpec spec, int port, Launch launch);
+  Readiness probe(WorkerSpec spec, Path model, int port, Launch launch);
 
   /**
-   * Turns the last lines of a dead engine's log and its exit code into one sentence that a person
+   * Asks a ready launch whether it still answers, again and again: as {@link #probe}, but never
+   * waits for what the engine computes.
+   */
+  default Readiness pulse(WorkerSpec spec, Path model, int port, Launch launch) {
+    return probe(spec, model, port, launch);
+  }
+
+  /**
+   * Turns the last lines of an engine's log and its exit code into one sentence that a person
    * understands.
+   *
+   * @param exitCode {@link #NO_EXIT} where the process exists and will never serve
    */
   String explainExit(int exitCode, List<String> lastLogLines);
+
+  /** In the place of an exit code. */
+  int NO_EXIT = -1;
 
   /**
    * One launch of a worker.
@@ -109,11 +136,14 @@ public interface EngineAdapter {
     /** This launch answers, with the promised context and slots. */
     record Ready(String engineBuild, int contextTokens, int slots) implements Readiness {}
 
-    /**
-     * Something answers that is not this launch, or that is not as promised; {@code why} is one
-     * sentence.
-     */
+    /** This launch answers, and not as promised; {@code why} is one sentence. */
     record Wrong(String why) implements Readiness {}
+
+    /** Something answers that is not this launch; {@code why} is one sentence. */
+    record Stranger(String why) implements Readiness {}
+
+    /** This launch exists and will never serve; {@code what} is one sentence, the log has why. */
+    record Broken(String what) implements Readiness {}
   }
 
   /** A model file that can't be used, with the reason. */

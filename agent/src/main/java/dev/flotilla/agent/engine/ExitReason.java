@@ -1,54 +1,159 @@
 package dev.flotilla.agent.engine;
 
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Why a llama-server ended, from its exit code and its last lines. The code alone says little: bad
+ * Why an engine ended, from its exit code and its last lines. The code alone says little: bad
  * options, a bad model and a taken port are all 1.
  */
 final class ExitReason {
-  private static final Pattern BIND = Pattern.compile("couldn't bind .*port: (\\d+)");
-  private static final Pattern ARCHITECTURE =
-      Pattern.compile("unknown model architecture: '([^']*)'");
-  private static final Pattern OPTION =
-      Pattern.compile("error: (?:invalid argument: .*|while handling argument .*)");
+  private static final int QUOTED_CHARS_MAX = 300;
   private static final Pattern MEMORY =
       Pattern.compile(
-          "(?i)out of memory|failed to allocate|cudaMalloc failed|unable to allocate|cannot allocate");
-  private static final Pattern LOAD =
+          "(?i)out of ?memory|failed to allocate|cudaMalloc failed|unable to allocate|cannot allocate"
+              + "|Insufficient Memory|Available memory on node .* is less than|No available memory for the cache");
+
+  /** llama.cpp's prefix of a line, and those of Python's loggers as vLLM and mlx-lm set them up. */
+  private static final Pattern PREFIX =
       Pattern.compile(
-          "(?i)(?:failed to load model|error loading model|exiting due to model loading).*");
-  private static final Pattern PREFIX = Pattern.compile("^\\d+\\.\\d+\\.\\d+\\.\\d+ \\w ");
-  private static final int QUOTED_CHARS_MAX = 300;
+          "^(?:\\d+\\.\\d+\\.\\d+\\.\\d+ \\w "
+              + "|(?:\\([A-Za-z_0-9 ]+pid=\\d+\\) )?(?:(?:ERROR|WARNING|INFO) \\d\\d-\\d\\d [\\d:]+ (?:\\[[^]]*\\] )?)?"
+              + "|\\d{4}-\\d\\d-\\d\\d [\\d:,]+ - \\w+ - )");
 
-  private ExitReason() {}
+  private static final Pattern PORT_TAKEN =
+      Pattern.compile("(?i)\\[Errno (?:98|48)\\].*|address already in use.*");
 
-  static String explain(int exitCode, List<String> lines) {
+  private static final Pattern PYTHON_OPTION =
+      Pattern.compile("error: (?:unrecognized arguments?:.*|argument .*|ambiguous option.*)");
+
+  /** The last line of a traceback; that an engine's core failed says nothing of why. */
+  private static final Pattern PYTHON_ERROR =
+      Pattern.compile(
+          "(?<![\\w.])(?:[a-z_]+\\.)*[A-Z]\\w*(?:Error|Exception): (?!Engine core initialization failed).*");
+
+  static final ExitReason LLAMA_SERVER =
+      new ExitReason(
+          List.of(
+              known(
+                  "couldn't bind .*port: (\\d+)",
+                  found -> "Its port %s is taken by another program".formatted(found.group(1))),
+              known(
+                  "unknown model architecture: '([^']*)'",
+                  found ->
+                      "This llama-server does not know the model's architecture '%s'; a newer one may"
+                          .formatted(quoted(found.group(1)))),
+              known(
+                  "error: (?:invalid argument: .*|while handling argument .*)",
+                  found -> "It does not take one of its options: " + quoted(found.group()))),
+          known(
+              "(?i).*(?:failed to load model|error loading model|exiting due to model loading).*",
+              found -> "It could not load the model: " + quoted(found.group())));
+
+  static final ExitReason VLLM =
+      new ExitReason(
+          List.of(
+              known(PORT_TAKEN, found -> "Its port is taken by another program"),
+              known(
+                  "reasoning parser could not locate.*",
+                  found ->
+                      "Its reasoning parser finds no token for thoughts in this model's tokenizer;"
+                          + " leave reasoning-parser out or name the one for this model"),
+              known(
+                  "(?i)tool (?:call )?(?:parser|extractor) could not locate.*|Llama3JsonToolParser could not.*",
+                  found ->
+                      "Its tool parser finds none of its tokens in this model's tokenizer; name the"
+                          + " tool-parser for this model"),
+              known(
+                  "invalid (tool call|reasoning) parser: (\\S+)",
+                  found ->
+                      "It knows no %s parser '%s'; 'vllm serve --help=all' lists those that it has"
+                          .formatted(found.group(1), quoted(found.group(2)))),
+              known(
+                  "max_model_len[^.]*? is greater than the derived max_model_len.*",
+                  found ->
+                      "The model was made for a shorter context than promise.context: "
+                          + quoted(found.group())),
+              known(
+                  "\\((\\S+ GiB) KV cache is needed, which is larger than the available KV cache"
+                      + " memory \\((\\S+ GiB)\\)",
+                  found ->
+                      "Its cache has %s, and one request of promise.context takes %s; set kv-cache-memory-bytes or gpu-memory-utilization in args"
+                          .formatted(found.group(2), found.group(1))),
+              known(
+                  "model type `(\\w+)` but Transformers does not recognize",
+                  found ->
+                      "This vLLM does not know the model's type '%s'; a newer one may"
+                          .formatted(found.group(1))),
+              known(
+                  "Model architectures (\\[.*?\\]) (?:are not supported|failed to be inspected).*",
+                  found ->
+                      "This vLLM does not know the model's architecture %s; a newer one may"
+                          .formatted(quoted(found.group(1)))),
+              known(
+                  PYTHON_OPTION,
+                  found -> "It does not take one of its options: " + quoted(found.group()))),
+          known(PYTHON_ERROR, found -> "It failed: " + quoted(found.group())));
+
+  static final ExitReason MLX_LM =
+      new ExitReason(
+          List.of(
+              known(PORT_TAKEN, found -> "Its port is taken by another program"),
+              known(
+                  "Model type (\\S+) not supported",
+                  found ->
+                      "This mlx-lm does not know the model's type '%s'; a newer one may"
+                          .formatted(quoted(found.group(1)))),
+              known(
+                  "No module named '(mlx[\\w.]*)'",
+                  found ->
+                      "Its Python has no %s: on Linux install mlx-lm[cpu], on a Mac mlx-lm"
+                          .formatted(found.group(1))),
+              known(
+                  PYTHON_OPTION,
+                  found -> "It does not take one of its options: " + quoted(found.group()))),
+          known(PYTHON_ERROR, found -> "It failed: " + quoted(found.group())));
+
+  private record Known(Pattern pattern, Function<MatchResult, String> sentence) {}
+
+  private final List<Known> known;
+  private final Known general;
+
+  private ExitReason(List<Known> known, Known general) {
+    this.known = known;
+    this.general = general;
+  }
+
+  private static Known known(String pattern, Function<MatchResult, String> sentence) {
+    return known(Pattern.compile(pattern), sentence);
+  }
+
+  private static Known known(Pattern pattern, Function<MatchResult, String> sentence) {
+    return new Known(pattern, sentence);
+  }
+
+  /** The last line that names a known reason, else the first that names a general one. */
+  String explain(int exitCode, List<String> lines) {
     String how = how(exitCode);
     for (String line : lines.reversed()) {
-      Matcher bind = BIND.matcher(line);
-      if (bind.find()) {
-        return "Its port %s is taken by another program (%s).".formatted(bind.group(1), how);
-      }
-      Matcher architecture = ARCHITECTURE.matcher(line);
-      if (architecture.find()) {
-        return "This llama-server does not know the model's architecture '%s'; a newer one may (%s)."
-            .formatted(quoted(architecture.group(1)), how);
-      }
-      Matcher option = OPTION.matcher(line);
-      if (option.find()) {
-        return "It does not take one of its options: %s (%s)."
-            .formatted(quoted(option.group()), how);
+      for (Known each : known) {
+        Optional<String> sentence = sentence(each, line);
+        if (sentence.isPresent()) {
+          return "%s (%s).".formatted(sentence.get(), how);
+        }
       }
       if (MEMORY.matcher(line).find()) {
         return "It ran out of memory: %s (%s).".formatted(quoted(line), how);
       }
     }
     for (String line : lines) {
-      if (LOAD.matcher(line).find()) {
-        return "It could not load the model: %s (%s).".formatted(quoted(line), how);
+      Optional<String> sentence = sentence(general, line);
+      if (sentence.isPresent()) {
+        return "%s (%s).".formatted(sentence.get(), how);
       }
     }
     String last =
@@ -56,9 +161,15 @@ final class ExitReason {
     return "It %s; %s.".formatted(how, last);
   }
 
+  private static Optional<String> sentence(Known known, String line) {
+    Matcher matcher = known.pattern().matcher(line);
+    return matcher.find() ? Optional.of(known.sentence().apply(matcher)) : Optional.empty();
+  }
+
   /** A code above 128 is a signal's number plus 128. */
   private static String how(int exitCode) {
     return switch (exitCode) {
+      case EngineAdapter.NO_EXIT -> "can't serve any more, though its process exists";
       case 137 -> "was killed by SIGKILL, by hand or by the system for want of memory";
       case 143 -> "was ended by SIGTERM";
       case 139 -> "crashed with SIGSEGV";

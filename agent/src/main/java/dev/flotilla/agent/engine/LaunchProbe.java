@@ -2,25 +2,15 @@ package dev.flotilla.agent.engine;
 
 import dev.flotilla.agent.engine.EngineAdapter.Launch;
 import dev.flotilla.agent.engine.EngineAdapter.Readiness;
-import dev.flotilla.wire.Http1;
-import dev.flotilla.wire.Http1Limits;
-import dev.flotilla.wire.HttpCall;
-import dev.flotilla.wire.HttpHeaders;
-import dev.flotilla.wire.HttpReply;
-import dev.flotilla.wire.SocketConnection;
 import dev.flotilla.wire.WorkerSpec;
 import java.io.IOException;
 import java.net.ConnectException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Asks a llama-server whether it is a certain launch, ready, and as promised.
@@ -31,10 +21,6 @@ import tools.jackson.databind.json.JsonMapper;
  * launch was started with, must be there where the server shows tags at all.
  */
 final class LaunchProbe {
-  private static final int CONNECT_MILLIS_MAX = 1000;
-  private static final int READ_MILLIS_MAX = 5000;
-  private static final int REPLY_BYTES_MAX = 4 << 20;
-
   private LaunchProbe() {}
 
   /** A word that only this launch has, and that does not give its key away. */
@@ -51,26 +37,30 @@ final class LaunchProbe {
 
   static Readiness probe(WorkerSpec spec, int port, Launch launch) {
     try {
-      int health = get(port, "/health", "").status();
+      int health = EngineHttp.get(port, "/health", "").status();
       if (health == 503) {
         return new Readiness.NotYet("loading the model");
       }
       if (health != 200) {
-        return wrong(port, "GET /health gave " + health);
+        return stranger(port, "GET /health gave " + health);
       }
-      Answer open = get(port, "/props", "");
+      EngineHttp.Answer open = EngineHttp.get(port, "/props", "");
       if (open.status() == 503) {
         return new Readiness.NotYet("loading the model");
       }
       if (open.status() != 401) {
-        return wrong(port, "it asks for no key");
+        return stranger(port, "it asks for no key");
       }
-      Answer props = get(port, "/props", launch.apiKey());
+      EngineHttp.Answer props = EngineHttp.get(port, "/props", launch.apiKey());
       if (props.status() != 200) {
-        return wrong(port, "it does not know this launch's key");
+        return stranger(port, "it does not know this launch's key");
       }
       return judge(
-          spec, port, launch, props.json(), get(port, "/v1/models", launch.apiKey()).json());
+          spec,
+          port,
+          launch,
+          props.json(),
+          EngineHttp.get(port, "/v1/models", launch.apiKey()).json());
     } catch (ConnectException e) {
       return new Readiness.NotYet("nothing listens on port " + port + " yet");
     } catch (IOException | JacksonException e) {
@@ -82,11 +72,11 @@ final class LaunchProbe {
       WorkerSpec spec, int port, Launch launch, JsonNode props, JsonNode models) {
     JsonNode tags = models.path("data").path(0).path("tags");
     if (!tags.isEmpty() && tags.valueStream().noneMatch(t -> t.asString("").equals(tag(launch)))) {
-      return wrong(port, "it has the tags of another launch");
+      return stranger(port, "it has the tags of another launch");
     }
     String alias = props.path("model_alias").asString("");
     if (!alias.equals(spec.model())) {
-      return wrong(port, "it serves the name '%s', not '%s'".formatted(alias, spec.model()));
+      return stranger(port, "it serves the name '%s', not '%s'".formatted(alias, spec.model()));
     }
     int slots = props.path("total_slots").asInt(0);
     if (slots != spec.slots()) {
@@ -102,32 +92,7 @@ final class LaunchProbe {
     return new Readiness.Ready(props.path("build_info").asString(""), context, slots);
   }
 
-  private static Readiness wrong(int port, String why) {
-    return new Readiness.Wrong("Something else answers on port %d: %s.".formatted(port, why));
-  }
-
-  private record Answer(int status, String body) {
-    JsonNode json() {
-      return JsonMapper.shared().readTree(body);
-    }
-  }
-
-  private static Answer get(int port, String target, String key) throws IOException {
-    Socket socket = new Socket();
-    try {
-      socket.connect(
-          new InetSocketAddress(InetAddress.getLoopbackAddress(), port), CONNECT_MILLIS_MAX);
-      socket.setSoTimeout(READ_MILLIS_MAX);
-      HttpHeaders headers =
-          key.isEmpty() ? HttpHeaders.NONE : HttpHeaders.of("Authorization", "Bearer " + key);
-      try (Http1 client =
-          new Http1(new SocketConnection(socket), "127.0.0.1:" + port, Http1Limits.DEFAULTS)) {
-        HttpReply reply = client.exchange(HttpCall.get(target, headers));
-        String body = new String(reply.body().readNBytes(REPLY_BYTES_MAX), StandardCharsets.UTF_8);
-        return new Answer(reply.status(), body);
-      }
-    } finally {
-      socket.close();
-    }
+  private static Readiness stranger(int port, String why) {
+    return new Readiness.Stranger("Something else answers on port %d: %s.".formatted(port, why));
   }
 }

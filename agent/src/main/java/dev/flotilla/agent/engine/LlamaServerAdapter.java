@@ -6,7 +6,7 @@ import dev.flotilla.gguf.GgufRefused;
 import dev.flotilla.gguf.MemoryArithmetic;
 import dev.flotilla.gguf.MemoryArithmetic.CacheLayout;
 import dev.flotilla.gguf.TensorType;
-import dev.flotilla.wire.LlamaServerFlags;
+import dev.flotilla.wire.EngineFlags;
 import dev.flotilla.wire.NodeFacts.EngineFacts;
 import dev.flotilla.wire.WorkerSpec;
 import dev.flotilla.wire.WorkerSpec.Reasoning;
@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Safe for many threads.
  */
 public final class LlamaServerAdapter implements EngineAdapter {
-  static final String ENGINE = "llama-server";
+  static final String ENGINE = EngineFlags.LLAMA_SERVER;
 
   /**
    * MiB that an engine may keep of idle prompts outside its slots. llama-server's own default is 8
@@ -62,32 +62,23 @@ public final class LlamaServerAdapter implements EngineAdapter {
   }
 
   @Override
-  public Optional<String> contradiction(WorkerSpec spec) {
-    for (Map.Entry<String, String> arg : spec.args().entrySet()) {
-      Optional<String> owner = LlamaServerFlags.owner(arg.getKey());
-      if (owner.isPresent()) {
-        return Optional.of(
-            "args: %s %s contradicts %s, which sets it%s; leave it out of args."
-                .formatted(
-                    arg.getKey(),
-                    arg.getValue(),
-                    owner.get(),
-                    promised(owner.get(), spec).map(value -> " (" + value + ")").orElse("")));
-      }
-    }
-    return Optional.empty();
+  public ModelForm modelForm() {
+    return ModelForm.GGUF;
   }
 
-  private static Optional<String> promised(String owner, WorkerSpec spec) {
-    return switch (owner) {
-      case "promise.context" -> Optional.of("%d tokens a request".formatted(spec.contextTokens()));
-      case "promise.reasoning" -> Optional.of(spec.reasoning().word());
-      case "promise.tools" -> Optional.of(String.valueOf(spec.tools()));
-      case "slots" -> Optional.of(String.valueOf(spec.slots()));
-      case "embeddings" -> Optional.of(String.valueOf(spec.embeddings()));
-      case "the model's name" -> Optional.of(spec.model());
-      default -> Optional.empty();
-    };
+  @Override
+  public boolean hasKey() {
+    return true;
+  }
+
+  @Override
+  public Optional<String> contradiction(WorkerSpec spec) {
+    return Contradictions.first(spec)
+        .or(() ->
+            !spec.chat().template().isEmpty() && spec.args().containsKey("chat-template")
+                ? Optional.of(
+                    "args: chat-template contradicts the recipe's chat-template; leave one out.")
+                : Optional.empty());
   }
 
   @Override
@@ -236,6 +227,9 @@ public final class LlamaServerAdapter implements EngineAdapter {
     } else {
       add(line, "--jinja");
       reasoning(line, spec.reasoning(), binary);
+      if (!spec.chat().template().isEmpty()) {
+        add(line, "--chat-template-file", spec.chat().template());
+      }
     }
     add(line, "--metrics");
     if (!spec.args().containsKey("cache-ram") && !spec.args().containsKey("cram")) {
@@ -250,7 +244,8 @@ public final class LlamaServerAdapter implements EngineAdapter {
     optional(line, binary, "--log-colors", "off");
     optional(line, binary, "--offline");
     spec.args()
-        .forEach((name, value) -> recipe(line, flag(name, binary).orElse("--" + name), value));
+        .forEach((name, value) ->
+            CommandLine.option(line, flag(name, binary).orElse("--" + name), value));
     return new LaunchCommand(
         line,
         Map.of(
@@ -285,17 +280,6 @@ public final class LlamaServerAdapter implements EngineAdapter {
     }
   }
 
-  /** {@code true} or nothing is a bare option, {@code false} is none. */
-  private static void recipe(List<String> line, String flag, String value) {
-    if (value.equals("false")) {
-      return;
-    }
-    line.add(flag);
-    if (!value.isEmpty() && !value.equals("true")) {
-      line.add(value);
-    }
-  }
-
   private static void add(List<String> line, String... words) {
     line.addAll(List.of(words));
   }
@@ -312,7 +296,7 @@ public final class LlamaServerAdapter implements EngineAdapter {
   }
 
   @Override
-  public Readiness probe(WorkerSpec spec, int port, Launch launch) {
+  public Readiness probe(WorkerSpec spec, Path model, int port, Launch launch) {
     Readiness readiness = LaunchProbe.probe(spec, port, launch);
     Prepared ready = prepared;
     // The packaged server was built without a number.
@@ -325,7 +309,7 @@ public final class LlamaServerAdapter implements EngineAdapter {
 
   @Override
   public String explainExit(int exitCode, List<String> lastLogLines) {
-    return ExitReason.explain(exitCode, lastLogLines);
+    return ExitReason.LLAMA_SERVER.explain(exitCode, lastLogLines);
   }
 
   private GgufHeader header(Path model) throws ModelRefused {

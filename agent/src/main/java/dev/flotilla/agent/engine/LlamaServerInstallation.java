@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What a program says of itself ({@code --version}, {@code --help}) is asked once and kept until
  * the program's file changes. Safe for many threads; two agents on one home take turns to install
- * ({@link PackagedServer}).
+ * ({@link PackagedEngine}).
  */
 public final class LlamaServerInstallation {
   private static final System.Logger LOG =
@@ -35,9 +35,21 @@ public final class LlamaServerInstallation {
 
   private static final Pattern FLAG = Pattern.compile("(?<![\\w-])(--?[A-Za-z][\\w-]*)");
 
+  static final PackagedEngine.PinnedPackage PACKAGE =
+      new PackagedEngine.PinnedPackage(
+          "llama-server",
+          "xllamacpp-2026.10.11549",
+          "xllamacpp==2026.10.11549",
+          true,
+          "llama_server_launcher.py",
+          List.of(),
+          List.of("--version"),
+          10,
+          512L << 20);
+
   private final EngineRule rule;
   private final String searchPath;
-  private final PackagedServer packaged;
+  private final PackagedEngine packaged;
   private final Map<Path, Asked> asked = new ConcurrentHashMap<>();
 
   /**
@@ -48,7 +60,7 @@ public final class LlamaServerInstallation {
   public LlamaServerInstallation(Path home, EngineRule rule, String searchPath) {
     this.rule = rule;
     this.searchPath = searchPath;
-    this.packaged = new PackagedServer(home.toAbsolutePath().normalize(), searchPath);
+    this.packaged = new PackagedEngine(PACKAGE, home.toAbsolutePath().normalize(), searchPath);
   }
 
   /**

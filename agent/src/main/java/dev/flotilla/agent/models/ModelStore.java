@@ -1,5 +1,6 @@
 package dev.flotilla.agent.models;
 
+import dev.flotilla.agent.engine.ModelForm;
 import dev.flotilla.agent.engine.ProgressListener;
 import dev.flotilla.agent.models.Downloader.Fetched;
 import dev.flotilla.agent.models.Downloader.FreeSpace;
@@ -65,6 +66,37 @@ public final class ModelStore implements ModelFiles {
   }
 
   @Override
+  public Path fetch(String source, ModelForm form, ProgressListener progress)
+      throws ModelUnavailable {
+    return form == ModelForm.GGUF ? fetch(source, progress) : folder(source);
+  }
+
+  /** A folder is used where it lies: none is fetched yet. */
+  private static Path folder(String source) throws ModelUnavailable {
+    try {
+      if (ModelSource.parse(source) instanceof LocalFile local) {
+        if (!Files.isDirectory(local.path())) {
+          throw new ModelUnavailable(
+              "This engine reads a model folder as Hugging Face has it, and %s is none."
+                  .formatted(local.path()));
+        }
+        if (!Files.isReadable(local.path())) {
+          throw new ModelUnavailable(
+              "The model folder " + local.path() + " may not be read by this user.");
+        }
+        return local.path();
+      }
+    } catch (SourceRefused e) {
+      throw new ModelUnavailable(e.getMessage());
+    }
+    throw new ModelUnavailable(
+        "This engine reads a model folder, and agents fetch single files only: fetch the folder ('hf"
+            + " download OWNER/REPO --local-dir FOLDER') and name it as the source, not "
+            + ModelSource.shown(source)
+            + ".");
+  }
+
+  /** The GGUF file that {@code source} names, as {@link ModelFiles#fetch} gives it. */
   public Path fetch(String source, ProgressListener progress) throws ModelUnavailable {
     Steps steps = new Steps(source, progress, System::nanoTime);
     try {

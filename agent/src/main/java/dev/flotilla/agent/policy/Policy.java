@@ -1,15 +1,18 @@
 package dev.flotilla.agent.policy;
 
+import dev.flotilla.wire.EngineFlags;
 import dev.flotilla.wire.WorkerSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * What a recipe may make this machine do. Read once when the agent starts, from {@code
@@ -17,7 +20,7 @@ import java.util.Set;
  * the default of the command that started the agent.
  *
  * <pre>{@code
- * engines:                        # only these engines; default: llama-server, not installed by us
+ * engines:                        # only these engines; default: all that are known, none installed by us
  *   llama-server: { path: /opt/llama.cpp/llama-server, install: false }
  * sources: [pip, hf, https, file] # default: all four
  * folders: [/srv/models]          # local files only from here and HOME/models
@@ -49,7 +52,7 @@ public record Policy(
   public static final List<String> SOURCES = List.of("pip", "hf", "https", "file");
 
   /** Engines that an agent knows how to start. */
-  public static final List<String> ENGINES = List.of("llama-server");
+  public static final List<String> ENGINES = EngineFlags.ENGINES;
 
   /** See the arithmetic: three quarters of free plus inactive memory. */
   public static final double MEMORY_FRACTION_DEFAULT = 0.75;
@@ -85,7 +88,43 @@ public record Policy(
           "hfrv",
           "hf-file-v",
           "hffv",
-          "cors-origins");
+          "cors-origins",
+          // vllm: code of others, files that it writes, other machines.
+          "trust-remote-code",
+          "middleware",
+          "logits-processors",
+          "tool-parser-plugin",
+          "reasoning-parser-plugin",
+          "io-processor-plugin",
+          "worker-cls",
+          "worker-extension-cls",
+          "scheduler-cls",
+          "model-class-overrides",
+          "tool-server",
+          "allowed-local-media-path",
+          "hf-overrides",
+          "lora-modules",
+          "speculative-config",
+          "spec-model",
+          "profiler-config",
+          "log-config-file",
+          "mm-encoder-fp8-scale-save-path",
+          "otlp-traces-endpoint",
+          "kv-transfer-config",
+          "ec-transfer-config",
+          "kv-events-config",
+          "weight-transfer-config",
+          "enable-scale-out",
+          "distributed-executor-backend",
+          "nnodes",
+          "node-rank",
+          "master-addr",
+          "master-port",
+          "data-parallel-address",
+          "data-parallel-rpc-port",
+          "allowed-headers",
+          "allowed-methods",
+          "allow-credentials");
 
   /** Options whose value is a file that the engine reads. */
   private static final Set<String> FILE_FLAGS =
@@ -102,7 +141,10 @@ public record Policy(
           "chat-template-file",
           "grammar-file",
           "json-schema-file",
-          "jf");
+          "jf",
+          "adapter-path",
+          "draft-model",
+          "tokenizer");
 
   public Policy {
     engines = Map.copyOf(engines);
@@ -163,7 +205,16 @@ public record Policy(
     if (!engines.containsKey(spec.engine())) {
       return refusal("the engine " + spec.engine(), "add it under engines");
     }
-    return checkSource(spec.source()).or(() -> checkFlags(spec));
+    return checkSource(spec.source())
+        .or(() -> checkTemplate(spec.chat().template()))
+        .or(() -> checkFlags(spec));
+  }
+
+  private Optional<String> checkTemplate(String file) {
+    return file.isEmpty() || inFolders(file)
+        ? Optional.empty()
+        : refusal(
+            "a chat-template outside " + shownFolders(), "add the file's folder under folders");
   }
 
   private Optional<String> checkSource(String source) {
@@ -194,7 +245,11 @@ public record Policy(
 
   private Optional<String> checkFlags(WorkerSpec spec) {
     for (Map.Entry<String, String> flag : spec.args().entrySet()) {
-      String name = flag.getKey();
+      // vllm takes underscores for dashes, and like mlx-lm every beginning of a name.
+      String name =
+          spec.engine().equals(EngineFlags.LLAMA_SERVER)
+              ? flag.getKey()
+              : whole(flag.getKey().replace('_', '-'));
       if (!allowedFlags.isEmpty() && !allowedFlags.contains(name)) {
         return refusal("the option " + name, "add it under flags: allowed");
       }
@@ -212,6 +267,15 @@ public record Policy(
       }
     }
     return Optional.empty();
+  }
+
+  /** The forbidden option, or the one with a file, that it could be the beginning of. */
+  private String whole(String name) {
+    return Stream.concat(forbiddenFlags.stream(), FILE_FLAGS.stream())
+        .filter(flag -> flag.startsWith(name))
+        .min(Comparator.comparing((String flag) -> !flag.equals(name)).thenComparing(flag -> flag))
+        .filter(flag -> !allowedFlags.contains(name))
+        .orElse(name);
   }
 
   private boolean inFolders(String name) {

@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -63,7 +64,12 @@ final class EngineLaunch {
 
   /** A process that was started. */
   private record Running(
-      Process process, Thread pump, int port, Launch launch, long startedNanos) {}
+      Process process,
+      Thread pump,
+      int port,
+      Launch launch,
+      LaunchIdentity identity,
+      long startedNanos) {}
 
   Outcome run() throws InterruptedException {
     Path folder;
@@ -119,7 +125,7 @@ final class EngineLaunch {
   }
 
   private Running start(Path folder) throws IOException {
-    int port = LoopbackPorts.free();
+    int port = surroundings.ports().free();
     Launch launch = new Launch(key, folder, generation);
     LaunchCommand command = adapter.command(spec, model, port, surroundings.threads(), launch);
     Map<String, String> environment = new HashMap<>(System.getenv());
@@ -133,9 +139,13 @@ final class EngineLaunch {
     surroundings.guard().add(pid);
     Thread pump =
         Thread.ofVirtual().name("log-" + spec.id()).start(() -> log.pump(process.getInputStream()));
-    Running running = new Running(process, pump, port, launch, startedNanos);
+    LaunchIdentity identity =
+        new LaunchIdentity(process.toHandle(), port, adapter.hasKey(), surroundings.portOwners());
+    Running running = new Running(process, pump, port, launch, identity, startedNanos);
     try {
-      surroundings.records().write(folder, spec.id(), pid);
+      surroundings
+          .records()
+          .write(folder, new LaunchRecords.Started(spec.id(), spec.engine(), port, pid));
     } catch (IOException e) {
       end(running);
       throw e;
@@ -151,21 +161,33 @@ final class EngineLaunch {
 
   private Optional<Outcome> watch(Running running) throws InterruptedException {
     Process process = running.process();
-    Duration within = limits.readyWithin(need.weightBytes());
+    Duration within = limits.readyWithin(need.weightBytes()).plus(adapter.slowStart());
     long deadline = running.startedNanos() + within.toNanos();
     String seen = "nothing was heard of it";
     while (true) {
       if (process.waitFor(limits.probeEvery().toMillis(), TimeUnit.MILLISECONDS)) {
-        return LoopbackPorts.taken(running.port())
-            ? Optional.empty()
-            : Optional.of(died("worker-not-ready", "It never became ready. " + explain(running)));
+        if (!LoopbackPorts.taken(running.port())) {
+          return Optional.of(
+              died("worker-not-ready", "It never became ready. " + explain(running)));
+        }
+        endStale(running);
+        return Optional.empty();
       }
-      switch (adapter.probe(spec, running.port(), running.launch())) {
+      switch (running.identity().prove(() -> probe(running))) {
         case Readiness.Ready ready -> {
           return Optional.of(serve(running, ready));
         }
         case Readiness.Wrong wrong -> {
           return Optional.of(died("worker-not-ready", wrong.why()));
+        }
+        case Readiness.Broken broken -> {
+          return Optional.of(died("worker-not-ready", broken(broken)));
+        }
+        case Readiness.Stranger stranger -> {
+          if (!endStale(running)) {
+            life.happened(Severity.WARNING, "port-taken", stranger.why());
+          }
+          return Optional.empty();
         }
         case Readiness.NotYet notYet -> seen = notYet.what();
       }
@@ -179,6 +201,41 @@ final class EngineLaunch {
     }
   }
 
+  private Readiness probe(Running running) {
+    return adapter.probe(spec, model, running.port(), running.launch());
+  }
+
+  private String broken(Readiness.Broken broken) {
+    return broken.what() + " " + adapter.explainExit(EngineAdapter.NO_EXIT, log.lastLines());
+  }
+
+  /**
+   * Ends the server that holds the port, where an agent on this home started it and nobody looks
+   * after it; anybody else's is left alone.
+   */
+  private boolean endStale(Running running) {
+    OptionalLong owner = running.identity().foreignOwner();
+    Optional<LaunchRecords.Leftover> stale =
+        owner.isEmpty()
+            ? Optional.empty()
+            : ProcessHandle.of(owner.getAsLong())
+                .flatMap(process -> surroundings.records().judge(process, surroundings.programs()));
+    if (stale.isEmpty()) {
+      return false;
+    }
+    ProcessEnd.end(stale.get().process(), limits.stopWithin());
+    life.happened(
+        Severity.WARNING,
+        "stale-server-stopped",
+        "Process %d (%s) held port %d: it was left by %s; it was ended, and the worker is started anew."
+            .formatted(
+                stale.get().process().pid(),
+                stale.get().what(),
+                running.port(),
+                stale.get().how()));
+    return true;
+  }
+
   private Outcome serve(Running running, Readiness.Ready ready) throws InterruptedException {
     Process process = running.process();
     long readyNanos = System.nanoTime();
@@ -190,24 +247,31 @@ final class EngineLaunch {
         "Ready after %s: %,d tokens a request, %d slots, port %d."
             .formatted(
                 WorkerLife.seconds(took), ready.contextTokens(), ready.slots(), running.port()));
-    Optional<String> unresponsive;
+    Optional<Pulse.Verdict> verdict;
     try (Pulse pulse =
         Pulse.of(
             spec.id(),
             process.toHandle(),
-            () -> adapter.probe(spec, running.port(), running.launch()),
+            () ->
+                running
+                    .identity()
+                    .confirm(() -> adapter.pulse(spec, model, running.port(), running.launch())),
             limits,
             surroundings.clock())) {
       while (!process.waitFor(limits.lookEvery().toMillis(), TimeUnit.MILLISECONDS)) {
         long resident = ProcessFacts.residentBytes(process.pid());
         life.update(last -> Reports.resident(last, resident));
       }
-      unresponsive = pulse.verdict();
+      verdict = pulse.verdict();
     }
     Duration ran = Duration.ofNanos(System.nanoTime() - readyNanos);
     boolean ranWell = ran.compareTo(limits.ranWell()) >= 0;
-    if (unresponsive.isPresent()) {
-      return new Outcome.Died("worker-unresponsive", unresponsive.get(), ranWell);
+    if (verdict.isPresent()) {
+      String reason = verdict.get().reason();
+      return new Outcome.Died(
+          verdict.get().kind(),
+          verdict.get().logTells() ? reason + " " + explain(running) : reason,
+          ranWell);
     }
     return new Outcome.Died(
         "worker-died",

@@ -9,6 +9,7 @@ import dev.flotilla.agent.engine.EngineAdapter.Readiness;
 import dev.flotilla.wire.LoopbackPorts;
 import dev.flotilla.wire.WorkerSpec;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -74,7 +75,12 @@ public final class LoneEngine implements AutoCloseable {
       ProcessStarter starter,
       RandomGenerator random) {}
 
-  private record Attempt(LoneProcess process, List<String> command, Launch launch, int port) {}
+  private record Attempt(
+      LoneProcess process,
+      List<String> command,
+      Launch launch,
+      int port,
+      LaunchIdentity identity) {}
 
   /**
    * Starts it, and returns when it is ready. {@link EngineAdapter#prepare} has returned for this
@@ -98,7 +104,10 @@ public final class LoneEngine implements AutoCloseable {
     Duration within =
         place
             .readyWithin()
-            .orElseGet(() -> SupervisorLimits.DEFAULTS.readyWithin(need.weightBytes()));
+            .orElseGet(() ->
+                SupervisorLimits.DEFAULTS
+                    .readyWithin(need.weightBytes())
+                    .plus(adapter.slowStart()));
     for (int tries = 1; tries <= SupervisorLimits.DEFAULTS.portTries(); tries++) {
       Optional<LoneEngine> engine = once(adapter, spec, model, place, within);
       if (engine.isPresent()) {
@@ -123,7 +132,7 @@ public final class LoneEngine implements AutoCloseable {
     }
     boolean kept = false;
     try {
-      Optional<Readiness.Ready> ready = awaitReady(adapter, spec, attempt, started, within);
+      Optional<Readiness.Ready> ready = awaitReady(adapter, spec, model, attempt, started, within);
       kept = ready.isPresent();
       return ready.map(answer ->
           new LoneEngine(attempt, adapter, answer, Duration.ofNanos(System.nanoTime() - started)));
@@ -139,6 +148,7 @@ public final class LoneEngine implements AutoCloseable {
     byte[] key = new byte[KEY_BYTES];
     place.random().nextBytes(key);
     int port = LoopbackPorts.free();
+    Files.createDirectories(place.folder().resolve("config"));
     Launch launch = new Launch(HexFormat.of().formatHex(key), place.folder(), GENERATION);
     LaunchCommand command = adapter.command(spec, model, port, place.threads(), launch);
     Map<String, String> environment = new HashMap<>(System.getenv());
@@ -147,11 +157,18 @@ public final class LoneEngine implements AutoCloseable {
     LoneProcess process =
         LoneProcess.start(
             place.starter(), command.arguments(), environment, place.folder(), spec.id());
-    return new Attempt(process, command.arguments(), launch, port);
+    LaunchIdentity identity =
+        new LaunchIdentity(process.handle(), port, adapter.hasKey(), PortOwners.ofSystem());
+    return new Attempt(process, command.arguments(), launch, port, identity);
   }
 
   private static Optional<Readiness.Ready> awaitReady(
-      EngineAdapter adapter, WorkerSpec spec, Attempt attempt, long started, Duration within)
+      EngineAdapter adapter,
+      WorkerSpec spec,
+      Path model,
+      Attempt attempt,
+      long started,
+      Duration within)
       throws NotReady, InterruptedException {
     String seen = "nothing was heard of it";
     while (true) {
@@ -163,10 +180,19 @@ public final class LoneEngine implements AutoCloseable {
             "It never became ready. "
                 + adapter.explainExit(attempt.process.exitCode(), attempt.process.lastLines()));
       }
-      switch (adapter.probe(spec, attempt.port, attempt.launch)) {
+      switch (attempt.identity.prove(
+          () -> adapter.probe(spec, model, attempt.port, attempt.launch))) {
         case Readiness.Ready answer -> {
           return Optional.of(answer);
         }
+        case Readiness.Stranger _ -> {
+          return Optional.empty();
+        }
+        case Readiness.Broken broken ->
+            throw new NotReady(
+                broken.what()
+                    + " "
+                    + adapter.explainExit(EngineAdapter.NO_EXIT, attempt.process.lastLines()));
         case Readiness.Wrong wrong -> throw new NotReady(wrong.why());
         case Readiness.NotYet notYet -> seen = notYet.what();
       }

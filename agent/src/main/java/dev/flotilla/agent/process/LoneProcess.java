@@ -66,6 +66,10 @@ public final class LoneProcess implements AutoCloseable {
     return process.pid();
   }
 
+  ProcessHandle handle() {
+    return process.toHandle();
+  }
+
   public boolean isAlive() {
     return process.isAlive();
   }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import oshi.SystemInfo;
 import oshi.software.os.OSProcess;
@@ -31,6 +32,47 @@ final class ProcessFacts {
           : ProcessHandle.of(pid)
               .flatMap(handle -> handle.info().startInstant())
               .map(Object::toString);
+    }
+  }
+
+  /** The folder that it runs in, also one that was removed since; empty where unknown. */
+  static Optional<Path> workingFolder(long pid) {
+    try {
+      String link = Files.readSymbolicLink(PROC.resolve(pid + "/cwd")).toString();
+      return Optional.of(Path.of(link.replaceFirst(" \\(deleted\\)$", "")));
+    } catch (IOException e) {
+      if (Files.isDirectory(PROC.resolve("self"))) {
+        return Optional.empty();
+      }
+      OSProcess process = new SystemInfo().getOperatingSystem().getProcess((int) pid);
+      return process == null || process.getCurrentWorkingDirectory().isEmpty()
+          ? Optional.empty()
+          : Optional.of(Path.of(process.getCurrentWorkingDirectory()));
+    }
+  }
+
+  /** The words that it was started with, as it shows them; empty where unknown. */
+  static List<String> commandLine(long pid) {
+    try {
+      String words = Files.readString(PROC.resolve(pid + "/cmdline"), StandardCharsets.ISO_8859_1);
+      return List.of(words.split("\0"));
+    } catch (IOException e) {
+      if (Files.isDirectory(PROC.resolve("self"))) {
+        return List.of();
+      }
+      OSProcess process = new SystemInfo().getOperatingSystem().getProcess((int) pid);
+      return process == null ? List.of() : process.getArguments();
+    }
+  }
+
+  /** The group that it is in, as its leader's process id; 0 where unknown. */
+  static long group(long pid) {
+    try {
+      String stat = Files.readString(PROC.resolve(pid + "/stat"), StandardCharsets.ISO_8859_1);
+      // Behind the name: state, parent, group.
+      return Long.parseLong(stat.substring(stat.lastIndexOf(')') + 2).split(" ", 4)[2]);
+    } catch (IOException | NumberFormatException e) {
+      return 0;
     }
   }
 

@@ -16,6 +16,10 @@ import org.jspecify.annotations.Nullable;
  * Asks one ready engine again and again whether it still answers, and kills it when it does not: a
  * process that is frozen exists, and whoever waits for its end waits for ever.
  *
+ * <p>An answer of another launch, or on another socket than the one that was proved, is no miss:
+ * the engine was replaced behind the agent's back. It is killed at once, and so is one which says
+ * itself that it will never serve again.
+ *
  * <p><b>Life.</b> Made when the engine is ready, closed when its process is to end or has ended.
  * The engine's life hears of the verdict as it hears of any other end, by the process being gone,
  * and then finds {@link #verdict} here.
@@ -31,7 +35,7 @@ final class Pulse implements AutoCloseable {
   private final InstantSource clock;
   private final Misses misses;
   private final Thread thread;
-  private volatile @Nullable String verdict;
+  private volatile @Nullable Verdict verdict;
 
   private Pulse(
       String worker,
@@ -58,8 +62,17 @@ final class Pulse implements AutoCloseable {
     return pulse;
   }
 
-  /** Why the process was killed, in a sentence with numbers; empty where it was not. */
-  Optional<String> verdict() {
+  /**
+   * Why the process was killed.
+   *
+   * @param kind of the event
+   * @param reason a sentence
+   * @param logTells whether its log says more
+   */
+  record Verdict(String kind, String reason, boolean logTells) {}
+
+  /** Why the process was killed; empty where it was not. */
+  Optional<Verdict> verdict() {
     return Optional.ofNullable(verdict);
   }
 
@@ -71,7 +84,20 @@ final class Pulse implements AutoCloseable {
       while (true) {
         TimeUnit.NANOSECONDS.sleep(askedNanos + limits.aliveEvery().toNanos() - System.nanoTime());
         askedNanos = System.nanoTime();
-        Optional<String> amiss = ask();
+        Optional<String> amiss = Optional.empty();
+        switch (ask()) {
+          case Readiness.Ready _ -> {}
+          case Readiness.NotYet notYet -> amiss = Optional.of(notYet.what());
+          case Readiness.Wrong wrong -> amiss = Optional.of(wrong.why());
+          case Readiness.Stranger stranger -> {
+            giveUp(new Verdict("worker-replaced", replaced(stranger), false));
+            return;
+          }
+          case Readiness.Broken broken -> {
+            giveUp(new Verdict("worker-broken", broken.what() + " It was killed.", true));
+            return;
+          }
+        }
         // A clock that stands still while the machine sleeps is not the only one that is looked at.
         Instant now = clock.instant();
         Duration byClock = Duration.between(seen, now);
@@ -81,7 +107,7 @@ final class Pulse implements AutoCloseable {
         if (amiss.isEmpty()) {
           misses.answered();
         } else if (misses.missed(byClock.compareTo(byNanos) > 0 ? byClock : byNanos)) {
-          giveUp(amiss.get());
+          giveUp(new Verdict("worker-unresponsive", unresponsive(amiss.get()), false));
           return;
         }
       }
@@ -90,34 +116,38 @@ final class Pulse implements AutoCloseable {
     }
   }
 
-  /** One question; what is amiss, empty where nothing is. */
-  private Optional<String> ask() throws InterruptedException {
+  /** One question; an answer that does not come is none yet. */
+  private Readiness ask() throws InterruptedException {
     FutureTask<Readiness> answer = new FutureTask<>(question);
     Thread asking = Thread.ofVirtual().name(thread.getName() + "-question").start(answer);
     try {
-      return switch (answer.get(limits.aliveWithin().toMillis(), TimeUnit.MILLISECONDS)) {
-        case Readiness.Ready _ -> Optional.empty();
-        case Readiness.NotYet notYet -> Optional.of(notYet.what());
-        case Readiness.Wrong wrong -> Optional.of(wrong.why());
-      };
+      return answer.get(limits.aliveWithin().toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException late) {
-      return Optional.of("no answer within " + WorkerLife.seconds(limits.aliveWithin()));
+      return new Readiness.NotYet("no answer within " + WorkerLife.seconds(limits.aliveWithin()));
     } catch (ExecutionException failed) {
-      return Optional.of("the question failed: " + failed.getCause());
+      return new Readiness.NotYet("the question failed: " + failed.getCause());
     } finally {
       asking.interrupt();
     }
   }
 
-  private void giveUp(String last) {
-    verdict =
-        "Its process %d exists and did not answer %d times in a row, asked every %s with %s to answer (last: %s); it was killed."
-            .formatted(
-                process.pid(),
-                misses.inARow(),
-                WorkerLife.seconds(limits.aliveEvery()),
-                WorkerLife.seconds(limits.aliveWithin()),
-                last.endsWith(".") ? last.substring(0, last.length() - 1) : last);
+  private String replaced(Readiness.Stranger stranger) {
+    return "%s What answers was restarted or replaced without the agent; process %d was killed, and the next launch is proved anew."
+        .formatted(stranger.why(), process.pid());
+  }
+
+  private String unresponsive(String last) {
+    return "Its process %d exists and did not answer %d times in a row, asked every %s with %s to answer (last: %s); it was killed."
+        .formatted(
+            process.pid(),
+            misses.inARow(),
+            WorkerLife.seconds(limits.aliveEvery()),
+            WorkerLife.seconds(limits.aliveWithin()),
+            last.endsWith(".") ? last.substring(0, last.length() - 1) : last);
+  }
+
+  private void giveUp(Verdict why) {
+    verdict = why;
     ProcessEnd.kill(process);
   }
 

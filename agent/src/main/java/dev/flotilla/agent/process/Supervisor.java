@@ -4,6 +4,7 @@ import dev.flotilla.agent.engine.EngineAdapter;
 import dev.flotilla.agent.policy.Policy;
 import dev.flotilla.wire.ControlMessage.Happened;
 import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.LoopbackPorts;
 import dev.flotilla.wire.WorkerReport;
 import dev.flotilla.wire.WorkerSpec;
 import java.nio.file.Path;
@@ -72,7 +73,9 @@ public final class Supervisor implements AutoCloseable {
             starter,
             InstantSource.system(),
             new SecureRandom(),
-            SupervisorLimits.DEFAULTS));
+            SupervisorLimits.DEFAULTS,
+            PortOwners.ofSystem(),
+            LoopbackPorts::free));
   }
 
   Supervisor(Surroundings surroundings) {
@@ -86,23 +89,31 @@ public final class Supervisor implements AutoCloseable {
     return Map.copyOf(byEngine);
   }
 
-  /** Ends what a dead agent of this home left behind. Call once, before anything is desired. */
+  /**
+   * Ends what an agent of this home left behind that died or replaced itself. Call once, before
+   * anything is desired.
+   */
   public void start() {
-    for (LaunchRecords.Leftover leftover : surroundings.records().leftovers()) {
-      long pid = leftover.process().pid();
-      ProcessEnd.end(leftover.process(), surroundings.limits().stopWithin());
-      surroundings
-          .listener()
-          .happened(
-              new Happened(
-                  surroundings.clock().instant(),
-                  Severity.WARNING,
-                  "leftover-stopped",
-                  leftover.worker(),
-                  "Process %d of an agent that died was still running; it was ended."
-                      .formatted(pid)));
-    }
+    surroundings.records().leftovers().forEach(this::end);
+    surroundings.records().stale(surroundings.programs()).forEach(this::end);
     guard.start();
+  }
+
+  private void end(LaunchRecords.Leftover leftover) {
+    if (!leftover.process().isAlive()) {
+      return; // it went with another that was ended before it
+    }
+    ProcessEnd.end(leftover.process(), surroundings.limits().stopWithin());
+    surroundings
+        .listener()
+        .happened(
+            new Happened(
+                surroundings.clock().instant(),
+                Severity.WARNING,
+                "leftover-stopped",
+                leftover.worker(),
+                "Process %d (%s) was left by %s and still running; it was ended."
+                    .formatted(leftover.process().pid(), leftover.what(), leftover.how())));
   }
 
   /** Makes exactly these workers run. Returns at once; the listener hears what comes of it. */

@@ -2,12 +2,17 @@ package dev.flotilla.agent.process;
 
 import dev.flotilla.agent.engine.EngineAdapter;
 import dev.flotilla.agent.policy.Policy;
+import dev.flotilla.wire.NodeFacts.EngineFacts;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 
 /** What all workers of a node share. */
 final class Surroundings {
@@ -22,6 +27,8 @@ final class Surroundings {
   private final InstantSource clock;
   private final RandomGenerator random;
   private final SupervisorLimits limits;
+  private final PortOwners portOwners;
+  private final Ports ports;
 
   private final Generations generations;
   private final LaunchRecords records;
@@ -44,7 +51,9 @@ final class Surroundings {
       ProcessStarter starter,
       InstantSource clock,
       RandomGenerator random,
-      SupervisorLimits limits) {
+      SupervisorLimits limits,
+      PortOwners portOwners,
+      Ports ports) {
     this.home = home.toAbsolutePath().normalize();
     this.cores = cores;
     this.policy = policy;
@@ -56,6 +65,8 @@ final class Surroundings {
     this.clock = clock;
     this.random = random;
     this.limits = limits;
+    this.portOwners = portOwners;
+    this.ports = ports;
     this.generations = new Generations(this.home);
     this.records = new LaunchRecords(this.home);
     this.guard = new OrphanGuard(ProcessStarter.inOwnSession(), this.home);
@@ -101,6 +112,23 @@ final class Surroundings {
     return limits;
   }
 
+  PortOwners portOwners() {
+    return portOwners;
+  }
+
+  Ports ports() {
+    return ports;
+  }
+
+  /** Files of the engines that may be started here, as a process shows them. */
+  Set<String> programs() {
+    return adapters.values().stream()
+        .map(EngineAdapter::found)
+        .flatMap(Optional::stream)
+        .map(EngineFacts::path)
+        .collect(Collectors.toSet());
+  }
+
   Generations generations() {
     return generations;
   }
@@ -128,5 +156,11 @@ final class Surroundings {
 
   int threads() {
     return Math.max(1, cores / sharers);
+  }
+
+  /** Where an engine's port comes from. */
+  @FunctionalInterface
+  interface Ports {
+    int free() throws IOException;
   }
 }

@@ -216,7 +216,8 @@ final class WorkerLife {
       return new Outcome.Refused(contradiction.get());
     }
     try {
-      Path model = surroundings.models().fetch(spec.source(), surroundings.listener());
+      Path model =
+          surroundings.models().fetch(spec.source(), adapter.modelForm(), surroundings.listener());
       WorkerSpec sized = AutoSlots.decided(spec, some -> hasRoom(adapter, some, model));
       MemoryNeed need = adapter.memoryNeed(sized, model);
       int longestToken = adapter.longestTokenBytes(model);

@@ -24,7 +24,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class WorkerLog {
   private static final System.Logger LOG = System.getLogger(WorkerLog.class.getName());
-  private static final int LINES_KEPT = 50;
+
+  /** A traceback of vLLM's server is longer than what its engine said before it, which matters. */
+  private static final int LINES_KEPT = 200;
+
   private static final int LINE_BYTES_MAX = 8192;
   private static final int NAME_CHARS_MAX = 120;
 

@@ -44,14 +44,14 @@ class LaunchProbeTest {
   @Test
   void aServerWithAnotherKeyIsNotOurs() {
     server.apiKey("their-key");
-    wrong(
+    stranger(
         "Something else answers on port " + server.port() + ": it does not know this launch's key");
   }
 
   @Test
   void aServerThatTakesEveryKeyIsNotOurs() {
     server.apiKey("");
-    wrong("it asks for no key");
+    stranger("it asks for no key");
   }
 
   @Test
@@ -59,7 +59,7 @@ class LaunchProbeTest {
     server.always(
         "/v1/models",
         Script.json(200, "{\"data\":[{\"id\":\"small\",\"tags\":[\"run-4-other\"]}]}"));
-    wrong("it has the tags of another launch");
+    stranger("it has the tags of another launch");
     server.always(
         "/v1/models",
         Script.json(
@@ -72,21 +72,21 @@ class LaunchProbeTest {
   @Test
   void anotherNameIsNotOurs() {
     server.model("large");
-    wrong("it serves the name 'large', not 'small'");
+    stranger("it serves the name 'large', not 'small'");
   }
 
   @Test
   void whatIsNotAsPromisedIsNotReady() {
     server.contextTokens(2048);
-    wrong("The engine gives 2,048 tokens to a request, promise.context is 4,096.");
+    unfit("The engine gives 2,048 tokens to a request, promise.context is 4,096.");
     server.contextTokens(4096).slots(1);
-    wrong("The engine has 1 slots, 4 are asked for.");
+    unfit("The engine has 1 slots, 4 are asked for.");
   }
 
   @Test
   void whatIsNoLlamaServerIsNotOurs() {
     server.always("/health", Script.notFound());
-    wrong("GET /health gave 404");
+    stranger("GET /health gave 404");
   }
 
   @Test
@@ -99,7 +99,13 @@ class LaunchProbeTest {
     return LaunchProbe.probe(spec(4096, 4), server.port(), launch);
   }
 
-  private void wrong(String why) {
+  private void stranger(String why) {
+    assertThat(probe())
+        .isInstanceOfSatisfying(
+            Readiness.Stranger.class, stranger -> assertThat(stranger.why()).contains(why));
+  }
+
+  private void unfit(String why) {
     assertThat(probe())
         .isInstanceOfSatisfying(
             Readiness.Wrong.class, wrong -> assertThat(wrong.why()).contains(why));

@@ -50,7 +50,7 @@ class DeadAgentTest {
   void theEnginesOfAnAgentThatLivesAreLeftAlone() throws Exception {
     Process engine = sleeper();
     LaunchRecords records = new LaunchRecords(home);
-    records.write(records.create(3), "node/m-1", engine.pid());
+    records.write(records.create(3), started(engine.pid()));
 
     assertThat(records.leftovers()).isEmpty();
     assertThat(home.resolve("run/launch-3")).exists();
@@ -90,13 +90,17 @@ class DeadAgentTest {
     ended.destroyForcibly();
   }
 
+  private static LaunchRecords.Started started(long pid) {
+    return new LaunchRecords.Started("node/m-1", "llama-server", 9311, pid);
+  }
+
   private static Process sleeper() throws IOException {
     return new ProcessBuilder("sleep", "600").start();
   }
 
   private void recordAsOfADeadAgent(long pid) throws IOException {
     LaunchRecords records = new LaunchRecords(home);
-    records.write(records.create(3), "node/m-1", pid);
+    records.write(records.create(3), started(pid));
     change("agent.start", "a start long ago");
   }
 

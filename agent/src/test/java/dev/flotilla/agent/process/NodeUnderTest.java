@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.flotilla.agent.policy.Policy;
 import dev.flotilla.agent.policy.PolicyRefused;
 import dev.flotilla.wire.ControlMessage.Happened;
+import dev.flotilla.wire.LoopbackPorts;
 import dev.flotilla.wire.WorkerReport;
 import dev.flotilla.wire.WorkerReport.Phase;
 import dev.flotilla.wire.WorkerSpec;
@@ -15,7 +16,10 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
 import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
@@ -69,6 +73,13 @@ final class NodeUnderTest implements SupervisorListener, AutoCloseable {
   final Path model;
   final Supervisor supervisor;
   volatile long memoryAvailable = 1 << 20;
+
+  /** By default a system that does not say who listens: shell engines do not listen at all. */
+  volatile PortOwners portOwners = (port, likely) -> Optional.empty();
+
+  /** Ports that engines get before free ones. */
+  final Queue<Integer> nextPorts = new ConcurrentLinkedQueue<>();
+
   volatile ProcessStarter starter = ProcessStarter.inOwnSession();
 
   NodeUnderTest(Path home, SupervisorLimits limits) throws IOException, PolicyRefused {
@@ -81,13 +92,18 @@ final class NodeUnderTest implements SupervisorListener, AutoCloseable {
                 8,
                 Policy.forUp(home),
                 Supervisor.byEngine(List.of(engine)),
-                (source, progress) -> Path.of(source),
+                (source, form, progress) -> Path.of(source),
                 () -> memoryAvailable,
                 this,
                 (command, environment, folder) -> starter.start(command, environment, folder),
                 InstantSource.system(),
                 new Random(7),
-                limits));
+                limits,
+                (port, likely) -> portOwners.listeners(port, likely),
+                () -> {
+                  Integer next = nextPorts.poll();
+                  return next == null ? LoopbackPorts.free() : next;
+                }));
     supervisor.start();
   }
 

@@ -2,6 +2,7 @@ package dev.flotilla.agent.process;
 
 import dev.flotilla.agent.engine.EngineAdapter;
 import dev.flotilla.agent.engine.EngineUnavailable;
+import dev.flotilla.agent.engine.ModelForm;
 import dev.flotilla.agent.engine.ProgressListener;
 import dev.flotilla.wire.NodeFacts.EngineFacts;
 import dev.flotilla.wire.WorkerSpec;
@@ -28,6 +29,7 @@ final class ShellEngine implements EngineAdapter {
   volatile MemoryNeed need = new MemoryNeed(100, 20, 3);
   volatile Optional<String> missing = Optional.empty();
   volatile Optional<String> wrong = Optional.empty();
+  volatile boolean keyed = true;
 
   /** The launch whose process accepts questions and never answers; 0 is none. */
   volatile long hangs;
@@ -35,6 +37,16 @@ final class ShellEngine implements EngineAdapter {
   @Override
   public String engine() {
     return "llama-server";
+  }
+
+  @Override
+  public ModelForm modelForm() {
+    return ModelForm.GGUF;
+  }
+
+  @Override
+  public boolean hasKey() {
+    return keyed;
   }
 
   @Override
@@ -87,7 +99,7 @@ final class ShellEngine implements EngineAdapter {
   }
 
   @Override
-  public Readiness probe(WorkerSpec spec, int port, Launch launch) {
+  public Readiness probe(WorkerSpec spec, Path model, int port, Launch launch) {
     if (wrong.isPresent()) {
       return new Readiness.Wrong(wrong.get());
     }

