@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -24,23 +23,6 @@ import java.util.stream.IntStream;
  * thread.
  */
 final class PromisedShape {
-  /** Fields of the API that a reply may have or not, and the forms that they may have. */
-  private static final Map<String, Set<String>> OPTIONAL =
-      Map.of(
-          "system_fingerprint", Set.of("string"),
-          "service_tier", Set.of("string"),
-          "usage", Set.of(),
-          "usage.prompt_tokens_details", Set.of("object"),
-          "usage.completion_tokens_details", Set.of("object"),
-          "choices[].logprobs", Set.of(),
-          "choices[].message.refusal", Set.of(),
-          "choices[].message.annotations", Set.of("list"),
-          "choices[].delta.refusal", Set.of());
-
-  /** Of these the API says what they are, and no client minds one more. */
-  private static final List<String> DETAILS =
-      List.of("usage.prompt_tokens_details.", "usage.completion_tokens_details.");
-
   private static final String TEXT = "string";
   private static final String NUMBER = "integer";
 
@@ -350,27 +332,9 @@ final class PromisedShape {
     shape
         .facts()
         .forEach((place, seen) -> {
-          if (!looked.contains(place) && !optional(place, seen)) {
+          if (!looked.contains(place) && !OptionalFields.allow(place, seen)) {
             differences.add(new Difference(place, Shape.ABSENT, seen));
           }
         });
-  }
-
-  private static boolean optional(String place, String seen) {
-    for (String prefix : List.of("usage chunk.", "chunk.", "")) {
-      if (place.startsWith(prefix)) {
-        String bare = place.substring(prefix.length());
-        Set<String> forms = OPTIONAL.get(bare);
-        if (forms != null) {
-          return Forms.of(seen).stream()
-              .allMatch(
-                  form -> forms.contains(form) || form.equals("null") || form.equals(Shape.ABSENT));
-        }
-        if (DETAILS.stream().anyMatch(bare::startsWith)) {
-          return true;
-        }
-      }
-    }
-    return false;
   }
 }

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.shape.probe;
+
+import org.jspecify.annotations.NullMarked;
