@@ -11,6 +11,7 @@ import dev.flotilla.cli.command.Get;
 import dev.flotilla.cli.command.Keys;
 import dev.flotilla.cli.command.LifeCommand;
 import dev.flotilla.cli.command.Tokens;
+import dev.flotilla.cli.compare.CompareCommand;
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.WrongUsage;
@@ -79,6 +80,7 @@ public final class Main {
     all.put("restart", () -> new LifeCommand.Restart(shell));
     all.put("forget", () -> new LifeCommand.Forget(shell));
     all.put("chat", () -> new Chat(shell));
+    all.put("compare", () -> new CompareCommand(shell));
     all.put("bench", () -> BenchCommand.of(shell));
     all.put("sweep", () -> new SweepCommand(shell));
     all.put(

@@ -40,6 +40,9 @@ final class Answer {
     private final Set<String> ids = new LinkedHashSet<>();
     private int idsSaid;
     private boolean typed;
+
+    /** Whether the arguments came as JSON, and not as text that holds JSON. */
+    boolean bare;
   }
 
   final StringBuilder text = new StringBuilder();
@@ -100,6 +103,7 @@ final class Answer {
     call.name.append(function.path("name").asString(""));
     JsonNode arguments = function.path("arguments");
     call.arguments.append(arguments.isString() ? arguments.stringValue() : "");
+    call.bare |= arguments.isContainer();
   }
 
   /** What it is made of: text, calls, both, or nothing. */

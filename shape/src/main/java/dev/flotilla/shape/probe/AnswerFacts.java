@@ -88,7 +88,9 @@ final class AnswerFacts {
     Set<String> forms = new TreeSet<>();
     for (Call call : answer.calls.values()) {
       JsonNode arguments = Json.read(call.arguments.toString());
-      if (arguments.isObject()) {
+      if (call.bare) {
+        forms.add("JSON, but not as text");
+      } else if (arguments.isObject()) {
         forms.add(ProbeSchema.isWeather(arguments) ? "of the schema" : "not of the schema");
       } else if (!arguments.isMissingNode()) {
         forms.add("JSON, but no object");

@@ -3,6 +3,7 @@ package dev.flotilla.shape.probe;
 import dev.flotilla.shape.probe.Probe.Free;
 import dev.flotilla.shape.probe.Probe.Refused;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -23,8 +24,8 @@ import java.util.TreeSet;
  *   <li>how the answers of one stream are mixed and shared out among its events;
  *   <li>{@code bytes} of a log-probability, which may be {@code null};
  *   <li>what the model decides ({@link Probe#free()}): whether it ends by itself or at the limit,
- *       and so whether words follow a thought or its JSON is whole; whether and how often it calls a
- *       tool;
+ *       and so whether words follow a thought or its JSON is whole; whether and how often it calls
+ *       a tool;
  *   <li>of a refusal, the field that it names ({@code error.param}).
  * </ul>
  */
@@ -52,19 +53,47 @@ public final class Comparison {
       if (!expected.equals(seen)) {
         differences.add(new Difference(place, expected, seen));
       }
+      if (place.equals("status") && !expected.equals(seen)) {
+        // An answer and an error have nothing in common that would say more.
+        break;
+      }
     }
-    return differences;
+    return topmost(differences);
+  }
+
+  /** Where a whole object is missing on one side, its fields are too: that says nothing new. */
+  private static List<Difference> topmost(List<Difference> differences) {
+    Set<String> missing = new HashSet<>();
+    for (Difference each : differences) {
+      if (each.expected().equals(Shape.ABSENT) || each.seen().equals(Shape.ABSENT)) {
+        missing.add(each.place());
+      }
+    }
+    return differences.stream().filter(each -> !under(each.place(), missing)).toList();
+  }
+
+  private static boolean under(String place, Set<String> missing) {
+    for (int end = place.lastIndexOf('.'); end > 0; end = place.lastIndexOf('.', end - 1)) {
+      String parent = place.substring(0, end);
+      if (missing.contains(parent)
+          || (parent.endsWith("[]") && missing.contains(parent.substring(0, end - 2)))) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The facts without what two servers may differ in. */
   private static Map<String, String> lawful(Probe probe, Shape shape) {
     Map<String, String> facts = new LinkedHashMap<>();
     boolean refused = probe.wanted() instanceof Refused && !shape.seen("status").equals("200");
-    shape.facts().forEach((place, seen) -> {
-      if (!OptionalFields.allow(place, seen) && !(refused && place.equals("error.param"))) {
-        facts.put(place, folded(probe, place, seen));
-      }
-    });
+    shape
+        .facts()
+        .forEach((place, seen) -> {
+          if (!OptionalFields.allow(place, seen) && !(refused && place.equals("error.param"))) {
+            facts.put(place, folded(place, seen));
+          }
+        });
     facts.values().removeIf(String::isEmpty);
     if (probe.free().contains(Free.ENDING)) {
       freeEnding(facts);
@@ -76,7 +105,7 @@ public final class Comparison {
     return facts;
   }
 
-  private static String folded(Probe probe, String place, String seen) {
+  private static String folded(String place, String seen) {
     if (place.startsWith("chunk.choices[].delta.") || place.equals("chunk.choices[].text")) {
       Set<String> said = new TreeSet<>(Forms.of(seen));
       said.removeAll(Set.of("null", "empty string", Shape.ABSENT));
@@ -92,17 +121,20 @@ public final class Comparison {
       return "";
     }
     if (place.endsWith(".logprob")) {
-      return seen.replaceAll("(negative )?integer", "number").replaceAll("(number or )+number", "number");
+      return seen.replaceAll("(negative )?integer", "number")
+          .replaceAll("(number or )+number", "number");
     }
     return seen;
   }
 
   /** Stopped by itself or cut by the limit: both are one. */
   private static void freeEnding(Map<String, String> facts) {
-    String either = "\"stop\" or \"length\"";
     facts.replaceAll((place, seen) -> {
       if (place.endsWith("choices[].finish_reason")) {
-        return seen.replace("\"stop\"", either).replace("\"length\"", either);
+        Set<String> reasons = new TreeSet<>(Forms.of(seen));
+        return reasons.removeAll(Set.of("\"stop\"", "\"length\""))
+            ? String.join(" or ", reasons) + " stop or length"
+            : seen;
       }
       if (place.equals("JSON answer") && seen.equals("cut by the limit")) {
         return "an object";
@@ -126,7 +158,7 @@ public final class Comparison {
     facts
         .keySet()
         .removeIf(place ->
-            Set.of("answer", "order", "markup", "choices[].finish_reason").contains(place)
+            Set.of("answer", "order", "choices[].finish_reason").contains(place)
                 || place.startsWith("call")
                 || place.contains(".tool_calls")
                 || place.endsWith(".content"));

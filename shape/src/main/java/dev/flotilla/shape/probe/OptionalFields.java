@@ -37,8 +37,8 @@ final class OptionalFields {
       Set<String> forms = FORMS.get(bare);
       if (forms != null) {
         return Forms.of(seen).stream()
-            .allMatch(form ->
-                forms.contains(form) || form.equals("null") || form.equals(Shape.ABSENT));
+            .allMatch(
+                form -> forms.contains(form) || form.equals("null") || form.equals(Shape.ABSENT));
       }
       if (DETAILS.stream().anyMatch(bare::startsWith)) {
         return true;

@@ -1,5 +1,23 @@
 package dev.flotilla.shape.probe;
 
+import static dev.flotilla.shape.probe.ProbeFields.LONG;
+import static dev.flotilla.shape.probe.ProbeFields.NAMED;
+import static dev.flotilla.shape.probe.ProbeFields.REQUIRED;
+import static dev.flotilla.shape.probe.ProbeFields.SCHEMA;
+import static dev.flotilla.shape.probe.ProbeFields.STORY;
+import static dev.flotilla.shape.probe.ProbeFields.STREAM;
+import static dev.flotilla.shape.probe.ProbeFields.STREAM_WITH_USAGE;
+import static dev.flotilla.shape.probe.ProbeFields.TOOLS;
+import static dev.flotilla.shape.probe.ProbeFields.TWO_STORIES;
+import static dev.flotilla.shape.probe.ProbeFields.WEATHER;
+import static dev.flotilla.shape.probe.ProbeFields.body;
+import static dev.flotilla.shape.probe.ProbeFields.called;
+import static dev.flotilla.shape.probe.ProbeFields.calls;
+import static dev.flotilla.shape.probe.ProbeFields.limit;
+import static dev.flotilla.shape.probe.ProbeFields.message;
+import static dev.flotilla.shape.probe.ProbeFields.messages;
+import static dev.flotilla.shape.probe.ProbeFields.user;
+
 import dev.flotilla.shape.dialect.Feature;
 import dev.flotilla.shape.probe.Probe.Content;
 import dev.flotilla.shape.probe.Probe.Free;
@@ -17,39 +35,6 @@ import java.util.stream.Stream;
  * kills an engine that is known.
  */
 public final class Probes {
-  private static final String STORY =
-      """
-      "messages":[{"role":"user","content":"Tell a long story about a river."}],"temperature":0\
-      """;
-  private static final String WEATHER_QUESTION =
-      """
-      "messages":[{"role":"user","content":"What is the weather in Paris?"}],"temperature":0\
-      """;
-  private static final String TOOLS =
-      """
-      "tools":[{"type":"function","function":{"name":"get_weather","description":"Weather of a city",\
-      "strict":true,"parameters":%s}}]\
-      """
-          .formatted(ProbeSchema.WEATHER);
-  private static final String NAMED =
-      """
-      "tool_choice":{"type":"function","function":{"name":"get_weather"}}\
-      """;
-  private static final String SCHEMA =
-      """
-      "response_format":{"type":"json_schema","json_schema":{"name":"city","strict":true,"schema":%s}}\
-      """
-          .formatted(ProbeSchema.CITY);
-  private static final String USAGE = "\"stream\":true,\"stream_options\":{\"include_usage\":true}";
-
-  private static final String TWO =
-      """
-      "messages":[{"role":"user","content":"Tell a long story about a river."}],\
-      "temperature":0.7,"seed":7,"n":2\
-      """;
-  private static final String LONG =
-      "\"messages\":[{\"role\":\"user\",\"content\":\"$LONG\"}],\"temperature\":0";
-
   private static final int WORDS = 6;
   private static final int CALL_TOKENS = 64;
 
@@ -76,22 +61,13 @@ public final class Probes {
     return ALL.stream().filter(probe -> probe.name().equals(name)).findFirst();
   }
 
-  private static String body(String... fields) {
-    return "{\"model\":\"$MODEL\"," + String.join(",", fields) + "}";
-  }
-
-  private static String limit(int tokens) {
-    return "\"max_tokens\":" + tokens;
-  }
-
   private static List<Probe> chats() {
     return List.of(
         Probe.chat("plain", "an answer in one piece", body(STORY, limit(WORDS)))
             .limit(WORDS)
             .finish("length")
             .gives(Content.TEXT),
-        Probe.chat(
-                "streamed", "an answer as a stream", body(STORY, limit(WORDS), "\"stream\":true"))
+        Probe.chat("streamed", "an answer as a stream", body(STORY, limit(WORDS), STREAM))
             .limit(WORDS)
             .streamed()
             .finish("length")
@@ -99,7 +75,7 @@ public final class Probes {
         Probe.chat(
                 "streamed-usage",
                 "a stream that ends with its usage",
-                body(STORY, limit(WORDS), USAGE))
+                body(STORY, limit(WORDS), STREAM_WITH_USAGE))
             .limit(WORDS)
             .usage()
             .finish("length")
@@ -108,7 +84,7 @@ public final class Probes {
                 "null-fields",
                 "fields that are null, as many clients send them",
                 body(
-                    "\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]",
+                    user("Hi"),
                     limit(WORDS),
                     "\"temperature\":null,\"top_p\":null,\"n\":null,\"stop\":null,\"seed\":null",
                     "\"stream\":null,\"tools\":null,\"response_format\":null,\"logprobs\":null"))
@@ -117,11 +93,7 @@ public final class Probes {
         Probe.chat(
                 "unicode",
                 "characters of several bytes, there and back",
-                body(
-                    "\"messages\":[{\"role\":\"user\",\"content\":\"Repeat: äöü 日本語 🚀🧪\"}]",
-                    "\"temperature\":0",
-                    limit(12),
-                    "\"stream\":true"))
+                body(user("Repeat: äöü 日本語 🚀🧪"), "\"temperature\":0", limit(12), STREAM))
             .limit(12)
             .streamed()
             .gives(Content.TEXT),
@@ -129,8 +101,7 @@ public final class Probes {
                 "empty-system",
                 "an empty system prompt",
                 body(
-                    "\"messages\":[{\"role\":\"system\",\"content\":\"\"},"
-                        + "{\"role\":\"user\",\"content\":\"Hi\"}]",
+                    messages(message("system", ""), message("user", "Hi")),
                     "\"temperature\":0",
                     limit(WORDS)))
             .limit(WORDS)
@@ -139,9 +110,8 @@ public final class Probes {
                 "long-system",
                 "a system prompt of 120 words",
                 body(
-                    "\"messages\":[{\"role\":\"system\",\"content\":\"%s\"},"
-                            .formatted("Be brief. ".repeat(60).strip())
-                        + "{\"role\":\"user\",\"content\":\"Hi\"}]",
+                    messages(
+                        message("system", "Be brief. ".repeat(60).strip()), message("user", "Hi")),
                     "\"temperature\":0",
                     limit(WORDS)))
             .limit(WORDS)
@@ -150,8 +120,7 @@ public final class Probes {
                 "developer",
                 "a message of the developer",
                 body(
-                    "\"messages\":[{\"role\":\"developer\",\"content\":\"Be brief.\"},"
-                        + "{\"role\":\"user\",\"content\":\"Hi\"}]",
+                    messages(message("developer", "Be brief."), message("user", "Hi")),
                     "\"temperature\":0",
                     limit(WORDS)))
             .limit(WORDS)
@@ -170,8 +139,7 @@ public final class Probes {
                 "prefill",
                 "an answer whose beginning is given",
                 body(
-                    "\"messages\":[{\"role\":\"user\",\"content\":\"Count to fifty.\"},"
-                        + "{\"role\":\"assistant\",\"content\":\"1, 2, 3,\"}]",
+                    messages(message("user", "Count to fifty."), message("assistant", "1, 2, 3,")),
                     "\"temperature\":0",
                     limit(WORDS)))
             .limit(WORDS)
@@ -183,8 +151,12 @@ public final class Probes {
         Probe.chat(
                 "tools-auto",
                 "tools that the model may call",
-                body(WEATHER_QUESTION, TOOLS, "\"tool_choice\":\"auto\"", limit(24)))
-            .limit(24)
+                body(
+                    calls("Weather in Rome?"),
+                    TOOLS,
+                    "\"tool_choice\":\"auto\"",
+                    limit(CALL_TOKENS)))
+            .limit(CALL_TOKENS)
             .free(Free.CALL)
             .free(Free.CALLS)
             .free(Free.ENDING)
@@ -193,7 +165,7 @@ public final class Probes {
         Probe.chat(
                 "tools-required",
                 "a tool that must be called",
-                body(WEATHER_QUESTION, TOOLS, "\"tool_choice\":\"required\"", limit(CALL_TOKENS)))
+                body(calls("Weather in Rome?"), TOOLS, REQUIRED, limit(CALL_TOKENS)))
             .needs(Feature.FORCED_TOOL_CALL)
             .limit(CALL_TOKENS)
             .free(Free.CALLS)
@@ -202,7 +174,7 @@ public final class Probes {
         Probe.chat(
                 "tools-named",
                 "the one tool that must be called",
-                body(WEATHER_QUESTION, TOOLS, NAMED, limit(CALL_TOKENS)))
+                body(calls("Weather in Rome?"), TOOLS, NAMED, limit(CALL_TOKENS)))
             .needs(Feature.FORCED_TOOL_CALL)
             .limit(CALL_TOKENS)
             .finish("stop", "tool_calls")
@@ -211,10 +183,10 @@ public final class Probes {
                 "tools-parallel",
                 "several calls at once, where the model makes them",
                 body(
-                    "\"messages\":[{\"role\":\"user\",\"content\":\"Weather in Paris and in Rome?\"}]",
-                    "\"temperature\":0",
+                    calls("Weather in Rome and in Paris?"),
                     TOOLS,
-                    "\"tool_choice\":\"required\",\"parallel_tool_calls\":true",
+                    REQUIRED,
+                    "\"parallel_tool_calls\":true",
                     limit(2 * CALL_TOKENS)))
             .needs(Feature.FORCED_TOOL_CALL)
             .limit(2 * CALL_TOKENS)
@@ -225,11 +197,12 @@ public final class Probes {
                 "tools-streamed",
                 "a call as a stream",
                 body(
-                    WEATHER_QUESTION,
+                    calls("Weather in Rome?"),
                     TOOLS,
-                    "\"tool_choice\":\"required\",\"parallel_tool_calls\":false",
+                    REQUIRED,
+                    "\"parallel_tool_calls\":false",
                     limit(CALL_TOKENS),
-                    "\"stream\":true"))
+                    STREAM))
             .needs(Feature.FORCED_TOOL_CALL)
             .limit(CALL_TOKENS)
             .streamed()
@@ -238,18 +211,18 @@ public final class Probes {
         Probe.chat(
                 "tools-none",
                 "tools that may not be called",
-                body(WEATHER_QUESTION, TOOLS, "\"tool_choice\":\"none\"", limit(WORDS)))
+                body(WEATHER, TOOLS, "\"tool_choice\":\"none\"", limit(WORDS)))
             .limit(WORDS)
             .gives(Content.TEXT),
         Probe.chat(
                 "tools-history",
                 "a call that was made, with its result",
                 body(
-                    "\"messages\":[{\"role\":\"user\",\"content\":\"What is the weather in Paris?\"},"
-                        + "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"call_1\","
-                        + "\"type\":\"function\",\"function\":{\"name\":\"get_weather\","
-                        + "\"arguments\":\"{\\\"city\\\":\\\"Paris\\\"}\"}}]},"
-                        + "{\"role\":\"tool\",\"tool_call_id\":\"call_1\",\"content\":\"Rain, 12 degrees\"}]",
+                    messages(
+                        message("user", "Weather in Rome?"),
+                        called(1, "Rome", "Sun"),
+                        message("assistant", "Sun."),
+                        message("user", "Tell a long story about a river.")),
                     TOOLS,
                     "\"tool_choice\":\"none\",\"temperature\":0",
                     limit(WORDS)))
@@ -265,9 +238,7 @@ public final class Probes {
             .limit(16)
             .gives(Content.TEXT),
         Probe.chat(
-                "reasoning-streamed",
-                "a thought as a stream",
-                body(STORY, on, limit(16), "\"stream\":true"))
+                "reasoning-streamed", "a thought as a stream", body(STORY, on, limit(16), STREAM))
             .limit(16)
             .streamed()
             .gives(Content.TEXT),
@@ -281,7 +252,7 @@ public final class Probes {
         Probe.chat(
                 "json-schema",
                 "an answer by a JSON schema",
-                body(WEATHER_QUESTION, SCHEMA, limit(CALL_TOKENS)))
+                body(WEATHER, SCHEMA, limit(CALL_TOKENS)))
             .needs(Feature.JSON_SCHEMA)
             .limit(CALL_TOKENS)
             .finish("stop")
@@ -289,7 +260,7 @@ public final class Probes {
         Probe.chat(
                 "json-schema-streamed",
                 "an answer by a JSON schema, as a stream",
-                body(WEATHER_QUESTION, SCHEMA, limit(CALL_TOKENS), "\"stream\":true"))
+                body(WEATHER, SCHEMA, limit(CALL_TOKENS), STREAM))
             .needs(Feature.JSON_SCHEMA)
             .limit(CALL_TOKENS)
             .streamed()
@@ -299,7 +270,7 @@ public final class Probes {
                 "json-object",
                 "an answer that is some JSON",
                 body(
-                    "\"messages\":[{\"role\":\"user\",\"content\":\"Describe Paris as JSON.\"}]",
+                    user("Describe Paris as JSON."),
                     "\"temperature\":0,\"response_format\":{\"type\":\"json_object\"}",
                     limit(12)))
             .needs(Feature.JSON_OBJECT)
@@ -319,7 +290,7 @@ public final class Probes {
         Probe.chat(
                 "stop-streamed",
                 "a stream that stop strings end",
-                body(STORY, stop, limit(24), "\"stream\":true"))
+                body(STORY, stop, limit(24), STREAM))
             .needs(Feature.STOP_STRINGS)
             .limit(24)
             .streamed()
@@ -356,13 +327,16 @@ public final class Probes {
             .logprobs()
             .finish("length")
             .gives(Content.TEXT),
-        Probe.chat("n", "two answers", body(TWO, limit(4)))
+        Probe.chat("n", "two answers", body(TWO_STORIES, limit(4)))
             .needs(Feature.SEVERAL_ANSWERS)
             .limit(4)
             .choices(2)
             .finish("length")
             .gives(Content.TEXT),
-        Probe.chat("n-streamed", "two answers in one stream", body(TWO, limit(4), USAGE))
+        Probe.chat(
+                "n-streamed",
+                "two answers in one stream",
+                body(TWO_STORIES, limit(4), STREAM_WITH_USAGE))
             .needs(Feature.SEVERAL_ANSWERS)
             .limit(4)
             .choices(2)
@@ -388,7 +362,7 @@ public final class Probes {
         Probe.completion(
                 "completion-streamed",
                 "a plain completion as a stream",
-                body(prompt, limit(WORDS), USAGE))
+                body(prompt, limit(WORDS), STREAM_WITH_USAGE))
             .limit(WORDS)
             .usage()
             .finish("length")
@@ -424,7 +398,7 @@ public final class Probes {
         Probe.chat(
                 "too-long-streamed",
                 "a prompt longer than the context, streamed",
-                body(LONG, limit(4), "\"stream\":true"))
+                body(LONG, limit(4), STREAM))
             .streamed()
             .isRefused(400, "context_length_exceeded"));
   }

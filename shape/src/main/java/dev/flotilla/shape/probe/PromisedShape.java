@@ -53,6 +53,7 @@ final class PromisedShape {
     expect("status", "200");
     expect("content-type", probe.streamed() ? "text/event-stream" : "application/json");
     expect("body", probe.streamed() ? "events" : "one JSON object");
+    answers();
     content(wanted);
     if (probe.streamed()) {
       order();
@@ -90,6 +91,19 @@ final class PromisedShape {
       allow("error.code", Set.of("number", "object"), false);
     }
     looked.add("error.param");
+  }
+
+  /** How many there are. */
+  private void answers() {
+    if (!probe.streamed()) {
+      expect("choices", "list of " + probe.choices());
+      return;
+    }
+    Set<String> lengths = new LinkedHashSet<>();
+    for (int i = 1; i <= probe.choices(); i++) {
+      lengths.add("list of " + i);
+    }
+    allow("chunk.choices", lengths, true);
   }
 
   private void content(Answered wanted) {
@@ -148,16 +162,6 @@ final class PromisedShape {
   }
 
   private void choices(String prefix, Answered wanted) {
-    String list = prefix.substring(0, prefix.length() - "[].".length());
-    if (probe.streamed()) {
-      Set<String> lengths = new LinkedHashSet<>();
-      for (int i = 1; i <= probe.choices(); i++) {
-        lengths.add("list of " + i);
-      }
-      allow(list, lengths, true);
-    } else {
-      expect(list, "list of " + probe.choices());
-    }
     expect(
         prefix + "index",
         IntStream.range(0, probe.choices())
