@@ -78,6 +78,7 @@ public final class Main {
     all.put("drain", () -> new LifeCommand.Drain(shell));
     all.put("resume", () -> new LifeCommand.Resume(shell));
     all.put("restart", () -> new LifeCommand.Restart(shell));
+    all.put("prove", () -> new LifeCommand.Prove(shell));
     all.put("forget", () -> new LifeCommand.Forget(shell));
     all.put("chat", () -> new Chat(shell));
     all.put("compare", () -> new CompareCommand(shell));

@@ -6,7 +6,6 @@ import dev.flotilla.hub.api.HubStatus;
 import dev.flotilla.hub.fleet.BackendView;
 import dev.flotilla.hub.fleet.Fleet;
 import dev.flotilla.hub.fleet.FleetLimits;
-import dev.flotilla.hub.fleet.ProofVerdict;
 import dev.flotilla.hub.fleet.WorkerView;
 import dev.flotilla.hub.gateway.BackendProbe;
 import dev.flotilla.hub.gateway.Gateway;
@@ -23,6 +22,11 @@ import dev.flotilla.hub.lanes.EnrolService;
 import dev.flotilla.hub.lanes.LaneLimits;
 import dev.flotilla.hub.lanes.LaneUpgrades;
 import dev.flotilla.hub.lanes.WorkLanes;
+import dev.flotilla.hub.proof.ProofArchive;
+import dev.flotilla.hub.proof.ProofLimits;
+import dev.flotilla.hub.proof.ProofRun;
+import dev.flotilla.hub.proof.Prover;
+import dev.flotilla.hub.proof.ProvingGround;
 import dev.flotilla.hub.reports.Reports;
 import dev.flotilla.hub.routing.Dialer;
 import dev.flotilla.hub.routing.Dispatcher;
@@ -101,6 +105,8 @@ public final class Hub implements AutoCloseable {
   private final EnrolmentTokens tokens;
   private final Fleet fleet;
   private final Dispatcher dispatcher;
+  private final ProofArchive proofs;
+  private final Prover prover;
   private final Revisions revisions;
   private final HubServer server;
 
@@ -143,10 +149,6 @@ public final class Hub implements AutoCloseable {
                   FleetLimits.DEFAULT,
                   clock,
                   System::nanoTime));
-      fleet.onChange(() ->
-          fleet
-              .proofCandidates()
-              .forEach(each -> fleet.proved(each, new ProofVerdict.Passed(0, ""))));
       fleet.onWorkerChange(view -> store.workerChanged(change(view)));
       revisions =
           new Revisions(
@@ -160,6 +162,8 @@ public final class Hub implements AutoCloseable {
               () -> QueueLimits.of(revisions.inForce().spec().limits()),
               System::nanoTime);
       revisions.start();
+      proofs = ProofArchive.open(store.proofs(), clock, config.proofs().reuse());
+      prover = prover(ledger, speeds);
       fleet.start();
 
       LaneUpgrades upgrades = closing(new LaneUpgrades(nodes, fleet, lanes, System::nanoTime));
@@ -190,6 +194,7 @@ public final class Hub implements AutoCloseable {
                   upgrades.upgraders()));
       server.start();
       closing(dashboard);
+      prover.start();
     } catch (StoreFailed e) {
       close();
       throw new HubRefused(e.sentence(), e);
@@ -247,6 +252,31 @@ public final class Hub implements AutoCloseable {
         gateway,
         new ModelList(fleet, keys, limits),
         new Health(fleet, dispatcher, metrics, this::troubles));
+  }
+
+  /** What shows that workers are what they should be, before they serve. */
+  private Prover prover(Ledger ledger, Speeds speeds) throws ListenFailed {
+    ProofLimits limits = config.proofs();
+    ProvingGround ground = closing(ProvingGround.open(fleet, random));
+    ProofRun run =
+        new ProofRun(
+            ground,
+            proofs,
+            node -> Prover.freeMemory(fleet, node),
+            limits,
+            clock,
+            System::nanoTime);
+    return closing(
+        new Prover(
+            fleet,
+            dispatcher,
+            ledger,
+            speeds,
+            () -> revisions.inForce().spec(),
+            proofs,
+            run,
+            limits,
+            System::nanoTime));
   }
 
   /** A reply in order is proof of life, where a question was answered with none. */
@@ -312,6 +342,7 @@ public final class Hub implements AutoCloseable {
         journal,
         revisions,
         reports,
+        proofs,
         this::status,
         config.listen().getHostString(),
         config.machineName());

@@ -1,5 +1,6 @@
 package dev.flotilla.hub;
 
+import dev.flotilla.hub.proof.ProofLimits;
 import dev.flotilla.hub.server.HubServer.Certificate;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -21,6 +22,7 @@ import java.util.function.Function;
  * @param machineName the machine's own name, empty where unknown
  * @param version of this program, for status and agents
  * @param environment looks up the variables that hold backends' keys
+ * @param proofs what proofs of workers may take
  */
 public record HubConfig(
     Path home,
@@ -31,7 +33,32 @@ public record HubConfig(
     boolean allowNoKeys,
     String machineName,
     String version,
-    Function<String, Optional<String>> environment) {
+    Function<String, Optional<String>> environment,
+    ProofLimits proofs) {
+
+  /** A hub that proves workers within the usual limits. */
+  public HubConfig(
+      Path home,
+      InetSocketAddress listen,
+      Optional<Certificate> certificate,
+      Optional<Path> authorities,
+      boolean localListener,
+      boolean allowNoKeys,
+      String machineName,
+      String version,
+      Function<String, Optional<String>> environment) {
+    this(
+        home,
+        listen,
+        certificate,
+        authorities,
+        localListener,
+        allowNoKeys,
+        machineName,
+        version,
+        environment,
+        ProofLimits.DEFAULTS);
+  }
 
   /** A hub for this machine alone, on any free port of loopback, without TLS. */
   public static HubConfig local(Path home) {

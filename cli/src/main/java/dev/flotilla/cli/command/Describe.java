@@ -77,6 +77,7 @@ public final class Describe implements Callable<Integer> {
     print(item, "");
     printUsage(client);
     if (kind == Listing.WORKERS) {
+      printProof(client);
       printHistory(client);
     }
     if (kind != Listing.EVENTS) {
@@ -240,6 +241,62 @@ public final class Describe implements Callable<Integer> {
                   "  median time to the first byte %.0f ms, to the end %.0f ms",
                   usage.path("firstByteMedianMillis").asDouble(),
                   usage.path("wholeMedianMillis").asDouble()));
+    }
+  }
+
+  /** What its last proof found: what did not hold, with what was expected; else its speed. */
+  private void printProof(HubClient client) {
+    JsonNode proofs = client.get("/api/proofs?limit=1&worker=" + encoded(name));
+    if (proofs.isEmpty()) {
+      return;
+    }
+    JsonNode proof = proofs.get(0);
+    shell.out().println(Style.STRONG.apply("Proof", shell.colours()));
+    boolean passed = proof.path("passed").asBoolean();
+    shell
+        .out()
+        .println(
+            "  "
+                + Text.printable(
+                    proof.path("at").asString("")
+                        + "  "
+                        + (passed ? "passed" : "refused: " + proof.path("reason").asString(""))));
+    Table table = new Table(List.of("  STAGE", "PROBE", "EXPECTED", "SEEN", "HELD"));
+    for (JsonNode finding : proof.path("findings")) {
+      boolean held = finding.path("held").asBoolean();
+      if (!held || !finding.path("stage").asString("").equals("shape")) {
+        table.add(
+            List.of(
+                Cell.of("  " + finding.path("stage").asString("")),
+                Cell.of(finding.path("probe").asString("")),
+                Cell.of(finding.path("expected").asString("")),
+                Cell.of(finding.path("seen").asString("")),
+                Cell.of(held ? "yes" : "no")));
+      }
+    }
+    table.print(shell, Integer.MAX_VALUE);
+    for (JsonNode level : proof.path("curve").path("levels")) {
+      shell
+          .out()
+          .println(
+              String.format(
+                  Locale.ROOT,
+                  "  %d at once: %.1f tok/s each, %.1f together, first token after %.0f ms%s",
+                  level.path("concurrency").asInt(),
+                  level.path("perRequest").asDouble(),
+                  level.path("together").asDouble(),
+                  level.path("firstTokenMillis").asDouble(),
+                  level.path("byTime").asBoolean() ? " (by time)" : ""));
+    }
+    for (JsonNode prefill : proof.path("curve").path("prefills")) {
+      shell
+          .out()
+          .println(
+              String.format(
+                  Locale.ROOT,
+                  "  a prompt of %d tokens: read at %.0f tok/s",
+                  prefill.path("promptTokens").asInt(),
+                  prefill.path("perSecond").asDouble()));
     }
   }
 

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -35,12 +36,16 @@ public abstract sealed class LifeCommand implements Callable<Integer> {
     JsonMapper mapper = JsonMapper.shared();
     for (String name : names) {
       ObjectNode body = mapper.createObjectNode().put("name", name);
+      addTo(body);
       JsonNode answer = hub.client(shell).post("/api/" + verb, body);
       shell.out().println(Text.printable(answer.path("message").asString(name)));
     }
     shell.out().flush();
     return 0;
   }
+
+  /** What else is asked for. */
+  void addTo(ObjectNode order) {}
 
   /** {@code flotilla drain}. */
   @Command(
@@ -73,6 +78,33 @@ public abstract sealed class LifeCommand implements Callable<Integer> {
   public static final class Forget extends LifeCommand {
     public Forget(Shell shell) {
       super("forget", shell);
+    }
+  }
+
+  /** {@code flotilla prove}. */
+  @Command(
+      name = "prove",
+      description =
+          "Shows anew that a worker is what its model promises: shape, answers, speed. One that serves finishes what runs first.",
+      footer = {
+        "%nWhat was found is in 'flotilla describe worker NAME'.",
+        "%nExamples:",
+        "  flotilla prove laptop/smollm2-135m-1",
+        "  flotilla prove laptop/smollm2-135m-1 --as-reference   after its file was changed on purpose",
+      })
+  public static final class Prove extends LifeCommand {
+    @Option(
+        names = "--as-reference",
+        description = "What it answers becomes what the model's workers are compared with.")
+    private boolean asReference;
+
+    public Prove(Shell shell) {
+      super("prove", shell);
+    }
+
+    @Override
+    void addTo(ObjectNode order) {
+      order.put("asReference", asReference);
     }
   }
 

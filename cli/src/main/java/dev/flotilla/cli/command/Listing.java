@@ -337,7 +337,7 @@ final class Listing {
     Style style =
         switch (state) {
           case "SERVING", "REACHABLE" -> Style.GOOD;
-          case "STARTING", "DRAINING", "SUSPECT" -> Style.CARE;
+          case "STARTING", "PROVING", "DRAINING", "SUSPECT" -> Style.CARE;
           case "REFUSED", "LOST", "UNREACHABLE", "WITHOUT KEY" -> Style.BAD;
           default -> Style.PLAIN;
         };

@@ -5,6 +5,7 @@ import dev.flotilla.hub.fleet.Fleet;
 import dev.flotilla.hub.keys.EnrolledNodes;
 import dev.flotilla.hub.keys.EnrolmentTokens;
 import dev.flotilla.hub.keys.Keys;
+import dev.flotilla.hub.proof.ProofArchive;
 import dev.flotilla.hub.reports.ReportLimits;
 import dev.flotilla.hub.reports.Reports;
 import dev.flotilla.hub.routing.Dispatcher;
@@ -78,6 +79,7 @@ public final class Api implements HttpService {
       Journal journal,
       Revisions revisions,
       Reports reports,
+      ProofArchive proofs,
       Supplier<HubStatus> status,
       String listenHost,
       String machineName) {}
@@ -135,6 +137,8 @@ public final class Api implements HttpService {
     post(rules, "/api/drain", call -> command(call, parts.fleet()::drain));
     post(rules, "/api/resume", call -> command(call, parts.fleet()::resume));
     post(rules, "/api/restart", call -> command(call, parts.fleet()::restart));
+    post(rules, "/api/prove", this::prove);
+    get(rules, "/api/proofs", this::proofs);
     post(rules, "/api/forget", this::forget);
     get(rules, "/api/keys", call -> access.keys());
     post(rules, "/api/keys", access::createKey);
@@ -365,6 +369,22 @@ public final class Api implements HttpService {
   private static JsonNode command(ApiCall call, Command command) throws ApiRefusal {
     String name = ApiCall.text(call.json(), "name");
     return outcome(command.run(name, call.by()));
+  }
+
+  /** {@code {"name":WORKER,"asReference":true}}; the latter may be missing. */
+  private JsonNode prove(ApiCall call) throws ApiRefusal {
+    JsonNode order = call.json();
+    boolean asReference = order.path("asReference").asBoolean(false);
+    return outcome(parts.fleet().prove(ApiCall.text(order, "name"), asReference, call.by()));
+  }
+
+  /** The newest proof of each worker, or the newest of one: {@code ?worker=NAME&limit=N}. */
+  private JsonNode proofs(ApiCall call) throws ApiRefusal {
+    int limit = (int) call.number("limit", 20, 1, HISTORY_MAX);
+    return ApiViews.list(
+        call.query("worker")
+            .map(worker -> parts.proofs().of(worker, limit))
+            .orElseGet(() -> parts.proofs().latest()));
   }
 
   /** The fleet first, which refuses while the node is connected; then its right to dial. */

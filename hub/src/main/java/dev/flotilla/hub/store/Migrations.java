@@ -100,6 +100,20 @@ final class Migrations {
             bytes INTEGER NOT NULL,
             summary TEXT NOT NULL,
             html BLOB NOT NULL);
+          """,
+          """
+          CREATE TABLE proofs (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            at INTEGER NOT NULL,
+            worker TEXT NOT NULL,
+            model TEXT NOT NULL,
+            passed INTEGER NOT NULL,
+            document TEXT NOT NULL);
+          CREATE TABLE model_references (
+            model TEXT PRIMARY KEY,
+            at INTEGER NOT NULL,
+            worker TEXT NOT NULL,
+            document TEXT NOT NULL) WITHOUT ROWID;
           """);
 
   /** The newest schema that this program knows. */

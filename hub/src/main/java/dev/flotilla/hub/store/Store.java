@@ -163,6 +163,10 @@ public final class Store implements Journal, AutoCloseable {
     return new WorkerHistoryTable(this);
   }
 
+  public ProofTable proofs() {
+    return new ProofTable(this);
+  }
+
   public ReportTable reports() {
     return new ReportTable(this);
   }

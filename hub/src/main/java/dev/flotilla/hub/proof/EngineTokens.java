@@ -1,0 +1,86 @@
+package dev.flotilla.hub.proof;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.flotilla.hub.routing.Dialer;
+import dev.flotilla.hub.routing.Target;
+import dev.flotilla.wire.Deadline;
+import dev.flotilla.wire.DeadlineLimits;
+import dev.flotilla.wire.Deadlines;
+import dev.flotilla.wire.HttpCall;
+import dev.flotilla.wire.HttpHeaders;
+import dev.flotilla.wire.HttpReply;
+import java.io.IOException;
+import java.time.Duration;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Counts prompts by an engine's own tokenizer, on routes that clients don't have: straight to the
+ * engine, over the same lanes.
+ */
+final class EngineTokens implements SanityRun.PromptCounter {
+  private static final int REPLY_BYTES_MAX = 1 << 20;
+  private static final Duration CONNECT = Duration.ofSeconds(5);
+
+  private final Target target;
+  private final Deadlines deadlines;
+  private final DeadlineLimits limits;
+
+  EngineTokens(Target target, Deadlines deadlines, Duration limit) {
+    this.target = target;
+    this.deadlines = deadlines;
+    this.limits = new DeadlineLimits(limit, limit, limit);
+  }
+
+  @Override
+  public int count(boolean chat, ObjectNode body) {
+    if (!target.engine().equals("llama-server")) {
+      return -1;
+    }
+    try {
+      String prompt = body.path("prompt").asString("");
+      if (chat) {
+        ObjectNode messages = Line.MAPPER.createObjectNode();
+        messages.set("messages", body.path("messages"));
+        prompt = ask("/apply-template", messages).path("prompt").asString("");
+      }
+      ObjectNode text = Line.MAPPER.createObjectNode().put("content", prompt);
+      text.put("add_special", true).put("parse_special", true);
+      JsonNode tokens = ask("/tokenize", text).path("tokens");
+      return prompt.isEmpty() || !tokens.isArray() ? -1 : tokens.size();
+    } catch (IOException | JacksonException uncounted) {
+      return -1;
+    }
+  }
+
+  private JsonNode ask(String path, ObjectNode body) throws IOException {
+    Dialer.Lease lease = target.dialer().dial(false, CONNECT);
+    boolean kept = false;
+    try (Deadline _ = deadlines.watch(lease.connection(), limits)) {
+      HttpHeaders headers = HttpHeaders.of("content-type", "application/json");
+      String key = target.apiKey();
+      HttpReply reply =
+          lease
+              .http1(target.host())
+              .exchange(
+                  HttpCall.post(
+                      target.basePath() + path,
+                      key == null ? headers : headers.with("authorization", "Bearer " + key),
+                      Line.MAPPER.writeValueAsString(body).getBytes(UTF_8)));
+      byte[] bytes = reply.bytes(REPLY_BYTES_MAX);
+      if (reply.status() != 200) {
+        throw new IOException("status " + reply.status());
+      }
+      kept = reply.reusable();
+      return Line.MAPPER.readTree(bytes);
+    } finally {
+      if (kept) {
+        lease.keep();
+      } else {
+        lease.connection().close();
+      }
+    }
+  }
+}

@@ -1,0 +1,57 @@
+package dev.flotilla.hub.proof;
+
+import java.time.Duration;
+
+/**
+ * What proofs may take, and how long they hold. How long speed is measured is in the configuration
+ * ({@code limits.proof}).
+ *
+ * @param request one request of a proof, to the end of its reply (default 60 s)
+ * @param whole one proof, from its first request (default 5 min)
+ * @param shape all probes of the shape together (default 2 min)
+ * @param spareWait how long a worker that serves is waited for when it is to be compared with
+ *     (default 5 s)
+ * @param firstTokens tokens of the one answer by which the speed of a model's first worker is
+ *     checked (default 32)
+ * @param atOnce proofs that go on at the same time, each on a node of its own (default 4)
+ * @param reuse how long a proof stands for equal workers (default 24 h)
+ * @param measureWait how long the measuring of a worker that serves waits between two tries to find
+ *     it without work (default 2 s)
+ * @param measureTries how often that is tried (default 900)
+ * @param slowWindow how long live answers are too slow before their worker is proved again (default
+ *     20 s)
+ * @param slowSamples answers that say so, at least (default 5)
+ * @param faultWindow time in which live replies of a wrong shape are counted (default 60 s)
+ * @param faultsMax of these, how many make their worker be proved again (default 3)
+ */
+public record ProofLimits(
+    Duration request,
+    Duration whole,
+    Duration shape,
+    Duration spareWait,
+    int firstTokens,
+    int atOnce,
+    Duration reuse,
+    Duration measureWait,
+    int measureTries,
+    Duration slowWindow,
+    int slowSamples,
+    Duration faultWindow,
+    int faultsMax) {
+
+  public static final ProofLimits DEFAULTS =
+      new ProofLimits(
+          Duration.ofSeconds(60),
+          Duration.ofMinutes(5),
+          Duration.ofMinutes(2),
+          Duration.ofSeconds(5),
+          32,
+          4,
+          Duration.ofHours(24),
+          Duration.ofSeconds(2),
+          900,
+          Duration.ofSeconds(20),
+          5,
+          Duration.ofSeconds(60),
+          3);
+}

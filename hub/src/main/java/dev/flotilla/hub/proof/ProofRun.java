@@ -1,0 +1,268 @@
+package dev.flotilla.hub.proof;
+
+import dev.flotilla.hub.fleet.ProofCandidate;
+import dev.flotilla.hub.proof.ProvingGround.Stand;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One proof from its first question to its verdict: shape, sanity, speed, each only where the one
+ * before was passed.
+ */
+public final class ProofRun {
+  /** A node's word on its memory is so old at most; a level takes longer. */
+  private final ToLongFunction<String> freeMemory;
+
+  private final ProvingGround ground;
+  private final ProofArchive archive;
+  private final ProofLimits limits;
+  private final InstantSource clock;
+  private final LongSupplier nanoClock;
+
+  /** How a proof ended. */
+  sealed interface Outcome {
+    /**
+     * There is a verdict.
+     *
+     * @param evidence what it answered, for the model's reference
+     * @param slow whether it is only too slow
+     */
+    record Judged(ProofRecord proof, Optional<Evidence> evidence, boolean slow)
+        implements Outcome {}
+
+    /** The launch is not waited for any more. */
+    record Over() implements Outcome {}
+  }
+
+  /** The launch ended while it was proved. */
+  private static final class LaunchOver extends Exception {
+    private static final long serialVersionUID = 1;
+  }
+
+  /**
+   * @param freeMemory bytes free on a node, 0 where unknown
+   */
+  public ProofRun(
+      ProvingGround ground,
+      ProofArchive archive,
+      ToLongFunction<String> freeMemory,
+      ProofLimits limits,
+      InstantSource clock,
+      LongSupplier nanoClock) {
+    this.ground = ground;
+    this.archive = archive;
+    this.freeMemory = freeMemory;
+    this.limits = limits;
+    this.clock = clock;
+    this.nanoClock = nanoClock;
+  }
+
+  Instant now() {
+    return clock.instant();
+  }
+
+  /**
+   * Proves a launch.
+   *
+   * @param quick whether a short check of its speed is enough for now
+   * @param floor tokens a second that its model promises, 0 for none
+   * @param goesOn is told each step; false where the launch is over
+   */
+  Outcome prove(
+      ProofCandidate candidate,
+      boolean quick,
+      double floor,
+      SpeedRun.Size size,
+      Predicate<String> goesOn)
+      throws InterruptedException {
+    Going going = new Going(candidate, goesOn);
+    try (Stand stand = ground.enter(candidate.target())) {
+      going.says("proof 2 of 3: whether its answers are its model's");
+      Evidence evidence = ask(candidate, stand);
+      Optional<Evidence> reference =
+          candidate.asReference() ? Optional.empty() : archive.reference(candidate.model());
+      going.findings.addAll(Sanity.judge(evidence, reference));
+      if (going.fellShort()) {
+        return going.refused(false);
+      }
+      if (candidate.spec().embeddings()) {
+        return going.passed(null, true, reference.isEmpty(), evidence);
+      }
+      going.says("proof 3 of 3: its speed");
+      Curve curve = speed(stand, quick, size);
+      if (floor > 0 && curve.alone() < floor) {
+        curve = speed(stand, quick, size); // Once more: something may have come between.
+      }
+      boolean held = floor <= 0 || curve.alone() >= floor;
+      going.findings.add(
+          new Finding(
+              "speed",
+              "an answer alone",
+              floor > 0 ? "%s tok/s or more".formatted(number(floor)) : "any speed",
+              "%s tok/s".formatted(number(curve.alone())),
+              held));
+      going.curve = curve;
+      return held
+          ? going.passed(curve, !quick, reference.isEmpty(), evidence)
+          : going.refused(true);
+    } catch (IOException e) {
+      going.findings.add(
+          new Finding(
+              going.stage(), "an answer", "one in time", String.valueOf(e.getMessage()), false));
+      return going.refused(false);
+    } catch (SpeedRun.Disturbed e) {
+      throw new IllegalStateException("a worker that nobody else asks was disturbed", e);
+    } catch (LaunchOver e) {
+      return new Outcome.Over();
+    }
+  }
+
+  /** What a proof that took too long comes to. */
+  Outcome tooLong(ProofCandidate candidate, Duration limit) {
+    Going going = new Going(candidate, _ -> true);
+    going.findings.add(
+        new Finding(
+            "proof",
+            "the whole proof",
+            "%d s at most".formatted(limit.toSeconds()),
+            "longer",
+            false));
+    return going.refused(false);
+  }
+
+  private Evidence ask(ProofCandidate candidate, Stand stand) throws IOException {
+    SanityRun questions =
+        new SanityRun(
+            line(),
+            stand.name(),
+            candidate.target().engine(),
+            new EngineTokens(candidate.target(), ground.deadlines(), limits.request()),
+            limits.request());
+    return candidate.spec().embeddings() ? questions.embed() : questions.ask();
+  }
+
+  private Curve speed(Stand stand, boolean quick, SpeedRun.Size size)
+      throws IOException, InterruptedException, SpeedRun.Disturbed {
+    SpeedRun run = speedRun(stand, size, SpeedRun.Room.ALONE);
+    return quick ? run.quick(limits.firstTokens()) : run.whole();
+  }
+
+  /**
+   * The whole curve of a worker that serves.
+   *
+   * @param room what is left of it by clients
+   */
+  Curve measure(ProofCandidate candidate, SpeedRun.Size size, SpeedRun.Room room)
+      throws IOException, InterruptedException, SpeedRun.Disturbed {
+    try (Stand stand = ground.enter(candidate.target())) {
+      return speedRun(stand, size, room).whole();
+    }
+  }
+
+  private SpeedRun speedRun(Stand stand, SpeedRun.Size size, SpeedRun.Room room) {
+    String node = stand.target().node();
+    return new SpeedRun(
+        line(),
+        stand.name(),
+        stand.target().engine(),
+        room,
+        () -> freeMemory.applyAsLong(node),
+        size);
+  }
+
+  private Line line() {
+    return new Line(ground.address(), ground.key(), ground.deadlines(), nanoClock);
+  }
+
+  private static String number(double value) {
+    return String.format(Locale.ROOT, "%.1f", value);
+  }
+
+  /** What is known of a proof so far. */
+  private final class Going {
+    private final ProofCandidate candidate;
+    private final Predicate<String> goesOn;
+    private final long begun = nanoClock.getAsLong();
+    private final List<Finding> findings = new ArrayList<>();
+    private Curve curve = new Curve(List.of(), List.of(), Curve.Memory.UNKNOWN);
+    private String step = "";
+
+    Going(ProofCandidate candidate, Predicate<String> goesOn) {
+      this.candidate = candidate;
+      this.goesOn = goesOn;
+    }
+
+    void says(String what) throws LaunchOver {
+      step = what;
+      if (!goesOn.test(what)) {
+        throw new LaunchOver();
+      }
+    }
+
+    String stage() {
+      return step.startsWith("proof 1") ? "shape" : step.startsWith("proof 2") ? "sanity" : "speed";
+    }
+
+    boolean fellShort() {
+      return findings.stream().anyMatch(each -> !each.held());
+    }
+
+    Outcome passed(
+        @Nullable Curve measured, boolean finished, boolean becomesReference, Evidence evidence) {
+      return new Outcome.Judged(
+          record(true, "", finished, becomesReference, measured), Optional.of(evidence), false);
+    }
+
+    Outcome refused(boolean slow) {
+      List<Finding> amiss = findings.stream().filter(each -> !each.held()).toList();
+      Finding first = amiss.getFirst();
+      String reason =
+          "its %s is not its model's: %s: expected %s, seen %s"
+              .formatted(
+                  first.stage().equals("sanity") ? "answer" : first.stage(),
+                  first.probe(),
+                  first.expected(),
+                  first.seen());
+      if (slow) {
+        reason =
+            "it is too slow: %s, its model promises %s".formatted(first.seen(), first.expected());
+      } else if (amiss.size() > 1) {
+        reason += ", and %d more".formatted(amiss.size() - 1);
+      }
+      return new Outcome.Judged(
+          record(false, reason, false, false, slow ? curve : null), Optional.empty(), slow);
+    }
+
+    private ProofRecord record(
+        boolean passed,
+        String reason,
+        boolean finished,
+        boolean reference,
+        @Nullable Curve measured) {
+      return new ProofRecord(
+          now(),
+          candidate.worker(),
+          candidate.target().node(),
+          candidate.model(),
+          candidate.generation(),
+          ProofKey.of(candidate),
+          passed,
+          reason,
+          finished,
+          reference,
+          findings,
+          measured,
+          Duration.ofNanos(nanoClock.getAsLong() - begun));
+    }
+  }
+}
