@@ -49,7 +49,7 @@ public final class LocalEngines implements Supervision.Source {
   }
 
   /** Of the engines that the policy allows. */
-  private static List<EngineAdapter> adapters(Path home, Policy policy, String searchPath) {
+  public static List<EngineAdapter> adapters(Path home, Policy policy, String searchPath) {
     boolean linux = System.getProperty("os.name", "").toLowerCase(Locale.ROOT).contains("linux");
     List<EngineAdapter> adapters = new ArrayList<>();
     policy

@@ -230,7 +230,8 @@ public final class VllmAdapter implements EngineAdapter {
       if (models.status() != 200) {
         return stranger(port, "it does not know this launch's key");
       }
-      String version = EngineHttp.get(port, "/version", "").json().path("version").asString("");
+      String version =
+          EngineHttp.get(port, "/version", launch.apiKey()).json().path("version").asString("");
       return judge(spec, port, models.json(), version);
     } catch (ConnectException e) {
       return new Readiness.NotYet("nothing listens on port " + port + " yet");

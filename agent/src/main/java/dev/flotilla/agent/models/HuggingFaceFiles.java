@@ -2,17 +2,24 @@ package dev.flotilla.agent.models;
 
 import dev.flotilla.agent.models.FileRequests.Order;
 import dev.flotilla.agent.models.ModelSource.HuggingFace;
+import dev.flotilla.agent.models.ModelSource.HuggingFaceFolder;
+import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URLEncoder;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * What Hugging Face (or the mirror that {@code HF_ENDPOINT} names) says of a file: its address at
@@ -28,6 +35,7 @@ final class HuggingFaceFiles {
    */
   record Found(Order order, String commit) {}
 
+  private static final int LISTING_BYTES_MAX = 4 << 20;
   private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
   private static final Pattern COMMIT = Pattern.compile("[0-9a-f]{40}");
 
@@ -45,9 +53,57 @@ final class HuggingFaceFiles {
     this.token = environment.getOrDefault("HF_TOKEN", "").strip();
   }
 
-  Found find(String source, HuggingFace file, Path part)
+  /**
+   * What a repository holds.
+   *
+   * @param commit the newest one
+   * @param files names of its files, with slashes where they are in folders
+   */
+  record Listing(String commit, List<String> files) {}
+
+  /** Asks for a repository's newest commit and its files. */
+  Listing list(String source, HuggingFaceFolder folder)
+      throws DownloadFailed, IOException, InterruptedException {
+    String name = folder.owner() + "/" + folder.repo();
+    Order order =
+        order(
+            source,
+            address("/api/models/" + name + "/revision/main"),
+            Path.of("listing"), // nothing is written
+            -1,
+            "");
+    HttpResponse<InputStream> reply = requests.get(order, null);
+    byte[] body;
+    try (InputStream in = reply.body()) {
+      body = in.readNBytes(LISTING_BYTES_MAX);
+    }
+    if (reply.statusCode() >= 400) {
+      throw new DownloadFailed(FileRequests.refusal(order, reply.statusCode()));
+    }
+    try {
+      JsonNode json = JsonMapper.shared().readTree(body);
+      String commit = json.path("sha").asString("");
+      List<String> files = new ArrayList<>();
+      json.path("siblings").forEach(file -> files.add(file.path("rfilename").asString("")));
+      if (COMMIT.matcher(commit).matches() && !files.isEmpty()) {
+        return new Listing(commit, files);
+      }
+    } catch (JacksonException e) {
+      // Said below, as for JSON of another form.
+    }
+    throw new DownloadFailed(
+        "%s was answered with no list of files at %s."
+            .formatted(source, WebAddress.shown(order.address())));
+  }
+
+  /**
+   * Where the file is.
+   *
+   * @param revision a commit, or {@code main}
+   */
+  Found find(String source, HuggingFace file, String revision, Path part)
       throws DownloadFailed, InterruptedException {
-    Order main = order(source, address(file, "main"), part, -1, "");
+    Order main = order(source, address(file, revision), part, -1, "");
     HttpResponse<Void> head = requests.head(main);
     int status = head.statusCode();
     if (status == 405 || status == 501) {
@@ -86,18 +142,12 @@ final class HuggingFaceFiles {
         List.copyOf(file.file()).stream()
             .map(segment -> URLEncoder.encode(segment, StandardCharsets.UTF_8).replace("+", "%20"))
             .collect(Collectors.joining("/"));
+    return address("/" + file.owner() + "/" + file.repo() + "/resolve/" + revision + "/" + path);
+  }
+
+  private URI address(String path) throws DownloadFailed {
     try {
-      URI address =
-          new URI(
-              endpoint
-                  + "/"
-                  + file.owner()
-                  + "/"
-                  + file.repo()
-                  + "/resolve/"
-                  + revision
-                  + "/"
-                  + path);
+      URI address = new URI(endpoint + path);
       String refusal = WebAddress.refusal(address);
       if (!refusal.isEmpty()) {
         throw new DownloadFailed("HF_ENDPOINT " + refusal);

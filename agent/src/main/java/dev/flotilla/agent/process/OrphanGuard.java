@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,8 +16,9 @@ import org.jspecify.annotations.Nullable;
  * <p>It reads the ids of running engines from a pipe. The operating system closes the pipe when the
  * agent is gone, however it went, and then the shell kills what is still on its list and ends.
  * (Linux could signal a child when its parent dies, but means the thread that started it: with
- * virtual threads that is a carrier, which ends when it has nothing to do.) Without a shell there
- * is no guard, and the next agent on the home cleans up by its {@link LaunchRecords}.
+ * virtual threads that is a carrier, which ends when it has nothing to do.) A guard that is gone is
+ * noticed with the next engine and replaced by another, which hears the whole list. Without a shell
+ * there is no guard, and the next agent on the home cleans up by its {@link LaunchRecords}.
  */
 final class OrphanGuard implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(OrphanGuard.class.getName());
@@ -35,6 +38,8 @@ final class OrphanGuard implements AutoCloseable {
 
   private final ProcessStarter starter;
   private final Path home;
+  private final Set<Long> engines = new LinkedHashSet<>();
+  private @Nullable Process shell;
   private @Nullable OutputStream pipe;
 
   OrphanGuard(ProcessStarter starter, Path home) {
@@ -44,37 +49,55 @@ final class OrphanGuard implements AutoCloseable {
 
   synchronized void start() {
     try {
-      Process shell =
+      Process started =
           starter.start(
               List.of("sh", "-c", SCRIPT),
               Map.of("PATH", System.getenv().getOrDefault("PATH", "/usr/bin:/bin")),
               home);
-      shell.getInputStream().close();
-      pipe = shell.getOutputStream();
+      started.getInputStream().close();
+      shell = started;
+      pipe = started.getOutputStream();
+      for (long pid : engines) {
+        write("add " + pid);
+      }
     } catch (IOException e) {
+      pipe = null;
       LOG.log(System.Logger.Level.WARNING, "Engines have no guard: {0}", e.getMessage());
     }
   }
 
-  void add(long pid) {
+  synchronized void add(long pid) {
+    engines.add(pid);
     say("add " + pid);
   }
 
-  void remove(long pid) {
+  synchronized void remove(long pid) {
+    engines.remove(pid);
     say("del " + pid);
   }
 
-  private synchronized void say(String line) {
-    OutputStream open = pipe;
-    if (open == null) {
+  private void say(String line) {
+    Process running = shell;
+    if (running == null || pipe == null) {
+      return;
+    }
+    if (!running.isAlive()) {
+      LOG.log(System.Logger.Level.WARNING, "The guard of the engines is gone; another is started");
+      start();
       return;
     }
     try {
+      write(line);
+    } catch (IOException e) {
+      LOG.log(System.Logger.Level.WARNING, "The guard of the engines went: {0}", e.getMessage());
+    }
+  }
+
+  private void write(String line) throws IOException {
+    OutputStream open = pipe;
+    if (open != null) {
       open.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
       open.flush();
-    } catch (IOException e) {
-      LOG.log(System.Logger.Level.WARNING, "The engines'' guard is gone: {0}", e.getMessage());
-      pipe = null;
     }
   }
 

@@ -23,22 +23,46 @@ public interface ProcessStarter {
       throws IOException;
 
   /**
-   * Starts each process in a session of its own where the machine has {@code setsid}: Ctrl-C in the
-   * agent's terminal then reaches the agent alone, which ends its engines in order, and what an
-   * engine started can be ended with it as one group. {@code setsid} replaces itself by the
-   * program, so the process id is the engine's.
+   * Starts each process in a session of its own: Ctrl-C in the agent's terminal then reaches the
+   * agent alone, which ends its engines in order, and what an engine started can be ended with it
+   * as one group. {@code setsid} does it, and where there is none (macOS) {@code perl}; both
+   * replace themselves by the program, so the process id is the engine's. A machine with neither
+   * starts them in the agent's own session.
    */
   static ProcessStarter inOwnSession() {
-    Optional<String> setsid =
-        Arrays.stream(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
-            .filter(folder -> !folder.isEmpty())
-            .map(folder -> Path.of(folder, "setsid"))
-            .filter(Files::isExecutable)
-            .map(Path::toString)
-            .findFirst();
+    return leading(sessionLeader(System.getenv().getOrDefault("PATH", "")));
+  }
+
+  /** What makes the program behind it the leader of a session; nothing where there is no means. */
+  static List<String> sessionLeader(String searchPath) {
+    Optional<String> setsid = onPath(searchPath, "setsid");
+    if (setsid.isPresent()) {
+      return List.of(setsid.get());
+    }
+    return onPath(searchPath, "perl")
+        .map(perl ->
+            List.of(
+                perl, "-MPOSIX=setsid", "-e", "setsid(); exec {$ARGV[0]} @ARGV or die $!", "--"))
+        .orElse(List.of());
+  }
+
+  private static Optional<String> onPath(String searchPath, String program) {
+    return Arrays.stream(searchPath.split(File.pathSeparator, -1))
+        .filter(folder -> !folder.isEmpty())
+        .map(folder -> Path.of(folder, program))
+        .filter(Files::isExecutable)
+        .map(Path::toString)
+        .findFirst();
+  }
+
+  /**
+   * Starts each process behind these words.
+   *
+   * @param leader program and arguments that end in the command
+   */
+  static ProcessStarter leading(List<String> leader) {
     return (command, environment, directory) -> {
-      List<String> line = new ArrayList<>();
-      setsid.ifPresent(line::add);
+      List<String> line = new ArrayList<>(leader);
       line.addAll(command);
       ProcessBuilder builder =
           new ProcessBuilder(line).directory(directory.toFile()).redirectErrorStream(true);

@@ -20,6 +20,8 @@ class ModelSourceTest {
   void theFourFormsAreRead() throws SourceRefused {
     assertThat(ModelSource.parse("/models/a b.gguf"))
         .isEqualTo(new LocalFile(Path.of("/models/a b.gguf")));
+    assertThat(ModelSource.parse("hf:Qwen/Qwen3-4B"))
+        .isEqualTo(new ModelSource.HuggingFaceFolder("Qwen", "Qwen3-4B"));
     assertThat(ModelSource.parse("hf:Qwen/Qwen3-4B-GGUF/sub/Qwen3-4B-Q4_K_M.gguf"))
         .isEqualTo(
             new HuggingFace("Qwen", "Qwen3-4B-GGUF", List.of("sub", "Qwen3-4B-Q4_K_M.gguf")));
@@ -45,7 +47,7 @@ class ModelSourceTest {
         "HF:owner/repo/m.gguf",
         "../../etc/passwd",
         "models/../../secret",
-        "hf:owner/repo",
+        "hf:owner",
         "hf:owner/repo/",
         "hf:owner/repo/../../x.gguf",
         "hf:owner/../x/m.gguf",

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.flotilla.agent.engine.ModelForm;
 import dev.flotilla.agent.engine.ProgressListener;
 import dev.flotilla.agent.models.Downloader.FreeSpace;
 import dev.flotilla.agent.process.ModelFiles.ModelUnavailable;
@@ -319,6 +320,95 @@ class ModelStoreTest {
           .contains(commit, sha256(MODEL))
           .doesNotContain("hf_secret", "signature");
     }
+  }
+
+  @Test
+  void aFolderIsFetchedOnceAllOfOneCommit() throws Exception {
+    String commit = "0123456789abcdef0123456789abcdef01234567";
+    serveFolder(
+        commit,
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "model.gguf",
+        "code.py",
+        "consolidated.safetensors",
+        "onnx/config.json",
+        "../x.json");
+
+    Path folder = folder("hf:owner/repo");
+
+    assertThat(folder).isEqualTo(home.resolve("models/hf/owner/repo"));
+    assertThat(folder.resolve("model.safetensors")).hasBinaryContent(MODEL);
+    assertThat(folder).isDirectoryNotContaining(file -> file.toString().matches(".*(gguf|py)$"));
+    assertThat(folder).isDirectoryNotContaining("glob:**consolidated*");
+    assertThat(server.requests.getFirst().target())
+        .isEqualTo("/api/models/owner/repo/revision/main");
+    assertThat(server.requests)
+        .filteredOn(
+            request -> request.method().equals("GET") && !request.target().startsWith("/api/"))
+        .allSatisfy(request ->
+            assertThat(request.target()).startsWith("/owner/repo/resolve/" + commit + "/"))
+        .hasSize(3);
+
+    server.requests.clear();
+    assertThat(folder("hf:owner/repo")).isEqualTo(folder);
+    assertThat(server.requests).as("what is here is used without asking").isEmpty();
+    Files.delete(folder.resolve("tokenizer.json"));
+    folder("hf:owner/repo");
+    assertThat(server.requests)
+        .filteredOn(request -> request.method().equals("GET"))
+        .as("the list, and the file that was missing")
+        .hasSize(2);
+  }
+
+  @Test
+  void aFolderThatNoEngineServesIsSaid() throws Exception {
+    serveFolder("0123456789abcdef0123456789abcdef01234567", "model.gguf", "README.md");
+    assertThatThrownBy(() -> folder("hf:owner/repo"))
+        .isInstanceOf(ModelUnavailable.class)
+        .hasMessage(
+            "hf:owner/repo is no folder that an engine serves: it has no config.json, or no safetensors.");
+    server.answerWith((request, out) -> head(out, "404 Not Found", "Content-Length: 0"));
+    assertThatThrownBy(() -> folder("hf:owner/repo"))
+        .isInstanceOf(ModelUnavailable.class)
+        .hasMessageEndingWith("does not exist (HTTP 404).");
+    assertThatThrownBy(() -> folder(server.at("/m.gguf")))
+        .isInstanceOf(ModelUnavailable.class)
+        .hasMessageStartingWith("This engine reads a model folder; its source is a path or");
+    assertThatThrownBy(() -> folder(home.resolve("gone").toString()))
+        .isInstanceOf(ModelUnavailable.class)
+        .hasMessageEndingWith("gone is none.");
+    assertThatThrownBy(() -> fetch("hf:owner/repo", hub()))
+        .isInstanceOf(ModelUnavailable.class)
+        .hasMessageContaining("names no file, and this engine reads one GGUF file");
+  }
+
+  private void serveFolder(String commit, String... files) {
+    String listing =
+        java.util.Arrays.stream(files)
+            .map(file -> "{\"rfilename\":\"" + file + "\"}")
+            .collect(
+                java.util.stream.Collectors.joining(
+                    ",", "{\"sha\":\"" + commit + "\",\"siblings\":[", "]}"));
+    server.answerWith((request, out) -> {
+      byte[] body =
+          request.target().startsWith("/api/")
+              ? listing.getBytes(StandardCharsets.UTF_8)
+              : request.target().endsWith(".safetensors")
+                  ? MODEL
+                  : "{}".getBytes(StandardCharsets.UTF_8);
+      if (request.method().equals("HEAD")) {
+        head(out, "200 OK", "X-Repo-Commit: " + commit, "Content-Length: " + body.length);
+      } else {
+        file(body, "\"v1\"").answer(request, out);
+      }
+    });
+  }
+
+  private Path folder(String source) throws ModelUnavailable {
+    return store(hub(), FreeSpace.ofDisk())
+        .fetch(source, ModelForm.FOLDER, ProgressListener.NOBODY);
   }
 
   @Test

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.WorkerSpec.Chat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.assertj.core.api.AbstractStringAssert;
 import org.junit.jupiter.api.Test;
@@ -77,6 +79,46 @@ class PolicyTest {
     assertThat(policy.check(spec("m.gguf", Map.of("threads", "2", "rpc", "h:1")))).isEmpty();
     assertThat(policy.check(spec("m.gguf", Map.of("flash-attn", "on"))).orElseThrow())
         .contains("the option flash-attn; add it under flags: allowed");
+  }
+
+  @Test
+  void optionsThatAnEngineTakesByTheirBeginningAreForbiddenByIt() throws Exception {
+    Policy policy = Policy.forUp(home);
+    for (String option : List.of("trust-remote-code", "trust_remote_code", "trust", "middle")) {
+      assertThat(policy.check(worker("vllm", Chat.OWN, Map.of(option, "true"))).orElseThrow())
+          .contains("does not allow the option ");
+    }
+    assertThat(policy.check(worker("vllm", Chat.OWN, Map.of("dtype", "float32")))).isEmpty();
+    assertThat(policy.check(worker("mlx-lm", Chat.OWN, Map.of("temp", "0.5")))).isEmpty();
+    assertThat(policy.check(worker("llama-server", Chat.OWN, Map.of("trust", "true")))).isEmpty();
+  }
+
+  @Test
+  void aTemplateIsAFileLikeOthers() throws Exception {
+    Chat chat = new Chat("", "", "/etc/secret.jinja");
+    assertThat(Policy.forUp(home).check(worker("vllm", chat, Map.of()))).isEmpty();
+    assertThat(Policy.forAgent(home).check(worker("vllm", chat, Map.of())).orElseThrow())
+        .contains("a chat-template outside " + home.resolve("models"));
+    assertThat(
+            Policy.forAgent(home)
+                .check(worker("vllm", Chat.OWN, Map.of("tokenizer", "/etc/x")))
+                .orElseThrow())
+        .contains("the option tokenizer with a file outside");
+  }
+
+  private WorkerSpec worker(String engine, Chat chat, Map<String, String> args) {
+    return new WorkerSpec(
+        "node/m-1",
+        "m",
+        engine,
+        home.resolve("models/m").toString(),
+        4096,
+        4,
+        WorkerSpec.Reasoning.INLINE,
+        false,
+        false,
+        chat,
+        args);
   }
 
   @Test

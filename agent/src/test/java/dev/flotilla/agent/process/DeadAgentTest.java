@@ -5,6 +5,7 @@ import static dev.flotilla.agent.process.NodeUnderTest.lives;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.flotilla.testkit.Needs;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
@@ -13,6 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -88,6 +90,52 @@ class DeadAgentTest {
     await().atMost(SOON).until(() -> !lives(child));
     assertThat(lives(ended.pid())).as("taken from the list").isTrue();
     ended.destroyForcibly();
+  }
+
+  /** As on a machine without setsid, such as a Mac. */
+  @Test
+  void aGroupIsMadeWithPerlWhereThereIsNoSetsid() throws Exception {
+    Path bin = Files.createDirectories(home.resolve("bin"));
+    Needs.that(Files.exists(Path.of("/usr/bin/perl")), "/usr/bin/perl");
+    Files.createSymbolicLink(bin.resolve("perl"), Path.of("/usr/bin/perl"));
+    List<String> leader = ProcessStarter.sessionLeader(bin.toString());
+    Process process =
+        ProcessStarter.leading(leader)
+            .start(
+                List.of("sh", "-c", "sleep 600 & wait"),
+                Map.of("PATH", System.getenv("PATH")),
+                home);
+    await().atMost(SOON).until(() -> process.descendants().count() == 1);
+    ProcessHandle child = process.descendants().findFirst().orElseThrow();
+    assertThat(ProcessFacts.group(process.pid())).isEqualTo(process.pid());
+    assertThat(ProcessFacts.group(child.pid())).isEqualTo(process.pid());
+    ProcessEnd.kill(process.toHandle());
+    await().atMost(SOON).until(() -> !lives(child.pid()));
+    assertThat(ProcessStarter.sessionLeader("/nowhere")).isEmpty();
+  }
+
+  @Test
+  void aGuardThatWasKilledIsReplacedByOneThatKnowsAll() throws Exception {
+    ProcessStarter starter = ProcessStarter.inOwnSession();
+    List<Process> started = new CopyOnWriteArrayList<>();
+    OrphanGuard guard =
+        new OrphanGuard(
+            (command, environment, folder) -> {
+              Process process = starter.start(command, environment, folder);
+              started.add(process);
+              return process;
+            },
+            home);
+    Process first = sleeper();
+    Process second = sleeper();
+    guard.start();
+    guard.add(first.pid());
+    started.getFirst().destroyForcibly().waitFor();
+    guard.add(second.pid());
+
+    guard.close();
+    await().atMost(SOON).until(() -> !first.isAlive() && !second.isAlive());
+    assertThat(started).hasSize(2);
   }
 
   private static LaunchRecords.Started started(long pid) {

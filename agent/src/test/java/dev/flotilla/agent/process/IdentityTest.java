@@ -15,6 +15,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Properties;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -107,6 +109,44 @@ class IdentityTest {
             assertThat(node.report("node/m-1").generation()).isGreaterThan(first.generation());
           });
       assertThat(lives(first.pid())).isFalse();
+    }
+  }
+
+  @Test
+  void anEngineThatKnowsTheKeyNoMoreIsNoMissButAnother() throws Exception {
+    try (NodeUnderTest node = new NodeUnderTest(home, NodeUnderTest.QUICK)) {
+      node.supervisor.desired(List.of(node.worker("node/m-1", ShellEngine.READY)));
+      WorkerReport first = node.await("node/m-1", Phase.READY);
+
+      node.engine.stranger =
+          Optional.of("Something else answers on port 1: it does not know this launch's key.");
+      node.await("noticed", () -> assertThat(node.events("worker-replaced")).hasSize(1));
+      assertThat(node.events("worker-unresponsive")).isEmpty();
+      assertThat(lives(first.pid())).isFalse();
+      node.engine.stranger = Optional.empty();
+      node.await(
+          "a new launch",
+          () -> {
+            assertThat(node.report("node/m-1").phase()).isEqualTo(Phase.READY);
+            assertThat(node.report("node/m-1").generation()).isGreaterThan(first.generation());
+          });
+    }
+  }
+
+  /** As a container's is. */
+  @Test
+  void anEngineWithAKeyMayListenInAProcessThatIsNoChild() throws Exception {
+    try (NodeUnderTest node = new NodeUnderTest(home, NodeUnderTest.QUICK)) {
+      node.portOwners =
+          (port, likely) ->
+              Optional.of(List.of(new PortOwners.Listener("a socket", OptionalLong.of(1))));
+      node.supervisor.desired(List.of(node.worker("node/m-1", ShellEngine.READY)));
+      node.await("node/m-1", Phase.READY);
+
+      node.portOwners =
+          (port, likely) ->
+              Optional.of(List.of(new PortOwners.Listener("another", OptionalLong.of(1))));
+      node.await("noticed", () -> assertThat(node.events("worker-replaced")).hasSize(1));
     }
   }
 

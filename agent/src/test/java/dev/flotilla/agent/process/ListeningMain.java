@@ -1,10 +1,12 @@
 package dev.flotilla.agent.process;
 
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -45,7 +47,7 @@ final class ListeningMain {
         while (!Files.deleteIfExists(reopen)) {
           accept(server);
         }
-      } catch (java.net.BindException e) {
+      } catch (BindException e) {
         Thread.sleep(600_000);
       }
     }
@@ -58,7 +60,7 @@ final class ListeningMain {
           .write(
               "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
                   .getBytes(java.nio.charset.StandardCharsets.US_ASCII));
-    } catch (java.net.SocketTimeoutException e) {
+    } catch (SocketTimeoutException e) {
       // nobody asked
     }
   }

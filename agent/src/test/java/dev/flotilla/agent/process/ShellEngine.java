@@ -29,6 +29,7 @@ final class ShellEngine implements EngineAdapter {
   volatile MemoryNeed need = new MemoryNeed(100, 20, 3);
   volatile Optional<String> missing = Optional.empty();
   volatile Optional<String> wrong = Optional.empty();
+  volatile Optional<String> stranger = Optional.empty();
   volatile boolean keyed = true;
 
   /** The launch whose process accepts questions and never answers; 0 is none. */
@@ -102,6 +103,9 @@ final class ShellEngine implements EngineAdapter {
   public Readiness probe(WorkerSpec spec, Path model, int port, Launch launch) {
     if (wrong.isPresent()) {
       return new Readiness.Wrong(wrong.get());
+    }
+    if (stranger.isPresent()) {
+      return new Readiness.Stranger(stranger.get());
     }
     if (launch.generation() == hangs) {
       LockSupport.parkNanos(Duration.ofHours(1).toNanos()); // an interrupt ends it

@@ -20,6 +20,8 @@ final class FleetEvents {
           "worker-refused",
           "worker-died",
           "worker-unresponsive",
+          "worker-replaced",
+          "worker-broken",
           "worker-not-ready");
 
   private static final int KIND_CHARS_MAX = 64;

@@ -170,7 +170,7 @@ final class ModelReader {
             .flatMap(word -> word.word(EngineFlags.ENGINES, LATER_ENGINES));
     Optional<When> when = section.take("when").map(this::when).orElse(Optional.of(When.ANYWHERE));
     Optional<String> source =
-        section.need("source", "hf:OWNER/REPO/FILE").flatMap(ModelReader::source);
+        section.need("source", "hf:OWNER/REPO/FILE").flatMap(value -> source(value, engine));
     OptionalInt slots = slots(section);
     Optional<Boolean> embeddings = truthOr(section, "embeddings", false);
     Map<String, String> args = new LinkedHashMap<>();
@@ -292,9 +292,10 @@ final class ModelReader {
     return problem.isPresent() ? Optional.empty() : name;
   }
 
-  private static Optional<String> source(Value value) {
+  private static Optional<String> source(Value value, Optional<String> engine) {
+    boolean folder = engine.isPresent() && !engine.get().equals(EngineFlags.LLAMA_SERVER);
     Optional<String> reference = value.text(TEXT_CHARS_MAX);
-    Optional<String> problem = reference.flatMap(SourceReference::problem);
+    Optional<String> problem = reference.flatMap(text -> SourceReference.problem(text, folder));
     problem.ifPresent(value::problem);
     return problem.isPresent() ? Optional.empty() : reference;
   }

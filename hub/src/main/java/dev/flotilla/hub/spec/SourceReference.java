@@ -19,8 +19,20 @@ final class SourceReference {
 
   private SourceReference() {}
 
-  /** What is wrong with the reference, or nothing. */
-  static Optional<String> problem(String reference) {
+  /**
+   * What is wrong with the reference, or nothing.
+   *
+   * @param folder whether the engine reads a folder, not a file
+   */
+  static Optional<String> problem(String reference, boolean folder) {
+    if (folder && !reference.startsWith("/")) {
+      String form = "`/folder/on/the/node` or `hf:OWNER/REPO`";
+      return reference.startsWith("hf:") && reference.split("/", -1).length == 2
+          ? segments(reference.substring(3), 2, "`hf:OWNER/REPO`")
+          : Optional.of(
+              "%s is none: this engine reads a folder, %s"
+                  .formatted(Problems.shown(reference), form));
+    }
     if (reference.startsWith("hf:")) {
       return segments(reference.substring(3), 3, "`hf:OWNER/REPO/FILE`");
     }

@@ -248,6 +248,12 @@ class FleetFileTest {
             recipe("{ engine: llama-server, source: 'hf:a/b' }"),
             "line 6: models.m.recipes[0].source: `a/b` is not of the form `hf:OWNER/REPO/FILE`"),
         arguments(
+            recipe("{ engine: vllm, source: 'hf:a/b/m.gguf' }"),
+            "line 6: models.m.recipes[0].source: `hf:a/b/m.gguf` is none: this engine reads a folder, `/folder/on/the/node` or `hf:OWNER/REPO`"),
+        arguments(
+            recipe("{ engine: mlx-lm, source: 'hf:a/.b' }"),
+            "line 6: models.m.recipes[0].source: `a/.b` is not of the form `hf:OWNER/REPO`"),
+        arguments(
             recipe("{ engine: llama-server, source: 'pip:a/b' }"),
             "line 6: models.m.recipes[0].source: `pip:a/b` must pin one version: `pip:NAME==VERSION/FILE`"),
         arguments(
