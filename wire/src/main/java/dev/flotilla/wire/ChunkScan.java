@@ -12,13 +12,15 @@ import tools.jackson.core.JacksonException;
  * Reads what the relay must know of each chunk of a streamed reply, or of a whole reply.
  *
  * <p>The relay pays for this once per token, so it is a {@link JsonWalk} that looks at the names of
- * the top level and of each choice only. Values that matter and are rare ({@code usage}, {@code
- * timings}, {@code error}) are cut out and parsed by Jackson. One scan per stream, used again and
- * again by its thread.
+ * the top level, of each choice and of its delta only, and tells on the way whether the chunk is
+ * {@linkplain #plain() plain}, so that it may be passed on as it is. Values that matter and are
+ * rare ({@code usage}, {@code timings}, {@code error}) are cut out and parsed by Jackson. One scan
+ * per stream, used again and again by its thread.
  */
 public final class ChunkScan extends JsonWalk {
   private static final int TOP = 0;
   private static final int CHOICE = 1;
+  private static final int DELTA = 2;
   private static final byte[] MODEL = "model".getBytes(US_ASCII);
   private static final byte[] CHOICES = "choices".getBytes(US_ASCII);
   private static final byte[] FINISH_REASON = "finish_reason".getBytes(US_ASCII);
@@ -26,7 +28,20 @@ public final class ChunkScan extends JsonWalk {
   private static final byte[] TIMINGS = "timings".getBytes(US_ASCII);
   private static final byte[] ERROR = "error".getBytes(US_ASCII);
   private static final byte[] OBJECT = "object".getBytes(US_ASCII);
+  private static final byte[] PROMPT_PROGRESS = "prompt_progress".getBytes(US_ASCII);
+  private static final byte[] VERBOSE = "__verbose".getBytes(US_ASCII);
+  private static final byte[] INDEX = "index".getBytes(US_ASCII);
+  private static final byte[] DELTA_NAME = "delta".getBytes(US_ASCII);
+  private static final byte[] MESSAGE = "message".getBytes(US_ASCII);
+  private static final byte[] TEXT = "text".getBytes(US_ASCII);
+  private static final byte[] LOGPROBS = "logprobs".getBytes(US_ASCII);
+  private static final byte[] ROLE = "role".getBytes(US_ASCII);
+  private static final byte[] CONTENT = "content".getBytes(US_ASCII);
+  private static final byte[] REASONING_CONTENT = "reasoning_content".getBytes(US_ASCII);
+  private static final byte[] STOP = "\"stop\"".getBytes(US_ASCII);
+  private static final byte[] LENGTH = "\"length\"".getBytes(US_ASCII);
   private static final byte[] QUOTED_ERROR = "\"error\"".getBytes(US_ASCII);
+  private static final byte[] NOTHING = {};
   private static final byte[] DATA = "data: ".getBytes(US_ASCII);
 
   private final byte[] publicName;
@@ -35,6 +50,20 @@ public final class ChunkScan extends JsonWalk {
   private int modelEnd;
   private int choices;
   private boolean finished;
+
+  /** Where {@code timings} lies, with its name; -1 where it doesn't. */
+  private int timingsFrom;
+
+  private int timingsTo;
+
+  // What of a chunk is plain, by its only choice.
+  private boolean known;
+  private boolean delta;
+  private boolean message;
+  private boolean completion;
+  private boolean role;
+  private boolean text;
+  private boolean reasoning;
 
   /** Whether the top level calls itself an error, as older vLLM does. */
   private boolean failed;
@@ -64,6 +93,15 @@ public final class ChunkScan extends JsonWalk {
     usage = null;
     timings = null;
     failed = false;
+    timingsFrom = -1;
+    timingsTo = -1;
+    known = true;
+    delta = false;
+    message = false;
+    completion = false;
+    role = false;
+    text = false;
+    reasoning = false;
     if (!wholeObject(json, start, length, TOP)) {
       return false;
     }
@@ -81,6 +119,48 @@ public final class ChunkScan extends JsonWalk {
   /** Whether any choice has a {@code finish_reason} other than null. */
   public boolean finished() {
     return finished;
+  }
+
+  /**
+   * Whether the chunk is of the one form that all chunks are given, as llama-server writes it: one
+   * choice, the first, of which one thing is said: its role, a piece of {@code content} or of
+   * {@code reasoning_content}, or a usual {@code finish_reason}; of a completion a piece of {@code
+   * text}. Fields that nobody knows are no matter; those that are an engine's own, or change their
+   * form from engine to engine, are.
+   */
+  public boolean plain() {
+    if (!known || choices != 1 || usage != null || timingsFrom >= 0 || message) {
+      return false;
+    }
+    if (completion) {
+      return text && !finished && !delta;
+    }
+    int said = (role ? 1 : 0) + (text ? 1 : 0) + (reasoning ? 1 : 0) + (finished ? 1 : 0);
+    return delta && said == 1;
+  }
+
+  /**
+   * Whether the whole reply is of the one form that all are given: one choice, the first, with a
+   * usual {@code finish_reason} and a message of role, {@code content} and perhaps {@code
+   * reasoning_content}; but for llama-server's {@code timings}.
+   */
+  public boolean plainWhole() {
+    return known && choices == 1 && message && role && text && finished && !delta && !completion;
+  }
+
+  /** Whether a delta says who speaks. */
+  public boolean speaksRole() {
+    return role;
+  }
+
+  /** Whether there is {@code reasoning_content}. */
+  public boolean hasReasoning() {
+    return reasoning;
+  }
+
+  /** Whether there is {@code content} or {@code text}. */
+  public boolean hasText() {
+    return text;
   }
 
   /** The top-level {@code error}, or the whole where its {@code object} is one; null where none. */
@@ -110,15 +190,45 @@ public final class ChunkScan extends JsonWalk {
    * @param json what was scanned, from its first byte to its last
    */
   public byte[] withModel(byte[] json) {
-    if (!modelDiffers()) {
-      return json;
+    return modelDiffers() ? spliced(json, modelStart, modelEnd, publicName) : json;
+  }
+
+  /** The same without llama-server's {@code timings}. */
+  public byte[] withModelAlone(byte[] json) {
+    if (timingsFrom < 0) {
+      return withModel(json);
     }
-    byte[] renamed = new byte[json.length - (modelEnd - modelStart) + publicName.length];
-    System.arraycopy(json, 0, renamed, 0, modelStart);
-    System.arraycopy(publicName, 0, renamed, modelStart, publicName.length);
-    int tail = modelStart + publicName.length;
-    System.arraycopy(json, modelEnd, renamed, tail, json.length - modelEnd);
-    return renamed;
+    int from = timingsFrom;
+    int to = timingsTo;
+    while (from > 0 && isSpace(json[from - 1])) {
+      from--;
+    }
+    if (from > 0 && json[from - 1] == ',') {
+      from--;
+    } else {
+      while (to < json.length && isSpace(json[to])) {
+        to++;
+      }
+      to += to < json.length && json[to] == ',' ? 1 : 0;
+    }
+    // From the back to the front, so that no place moves before it is used.
+    if (modelDiffers() && modelStart > from) {
+      return spliced(spliced(json, modelStart, modelEnd, publicName), from, to, NOTHING);
+    }
+    byte[] without = spliced(json, from, to, NOTHING);
+    return modelDiffers() ? spliced(without, modelStart, modelEnd, publicName) : without;
+  }
+
+  private static boolean isSpace(byte b) {
+    return b == ' ' || b == '\n' || b == '\r' || b == '\t';
+  }
+
+  private static byte[] spliced(byte[] json, int from, int to, byte[] with) {
+    byte[] spliced = new byte[json.length - (to - from) + with.length];
+    System.arraycopy(json, 0, spliced, 0, from);
+    System.arraycopy(with, 0, spliced, from, with.length);
+    System.arraycopy(json, to, spliced, from + with.length, json.length - to);
+    return spliced;
   }
 
   /**
@@ -158,7 +268,11 @@ public final class ChunkScan extends JsonWalk {
 
   @Override
   boolean field(int level) {
-    return level == TOP ? topField() : choiceField();
+    return switch (level) {
+      case TOP -> topField();
+      case CHOICE -> choiceField();
+      default -> deltaField();
+    };
   }
 
   private boolean topField() {
@@ -171,6 +285,8 @@ public final class ChunkScan extends JsonWalk {
     boolean counts = first == '{' && isKey(USAGE);
     boolean times = first == '{' && isKey(TIMINGS);
     boolean fails = first != 'n' && first != 'f' && isKey(ERROR);
+    known &= !isKey(PROMPT_PROGRESS) && !isKey(VERBOSE);
+    int fieldStart = keyFrom();
     int valueStart = at;
     if (!value()) {
       return false;
@@ -187,6 +303,8 @@ public final class ChunkScan extends JsonWalk {
         usage = TokenUsage.read(bytes, valueStart, at - valueStart);
       } else if (times) {
         timings = EngineTimings.read(bytes, valueStart, at - valueStart);
+        timingsFrom = fieldStart;
+        timingsTo = at;
       } else if (fails) {
         error = EngineError.of(Json.MAPPER.readTree(bytes, valueStart, at - valueStart));
       }
@@ -202,9 +320,58 @@ public final class ChunkScan extends JsonWalk {
   }
 
   private boolean choiceField() {
-    if (isKey(FINISH_REASON) && bytes[at] != 'n') {
-      finished = true;
+    byte first = bytes[at];
+    if (first == '{' && isKey(DELTA_NAME)) {
+      delta = true;
+      return object(DELTA);
+    }
+    if (first == '{' && isKey(MESSAGE)) {
+      message = true;
+      return object(DELTA);
+    }
+    int start = at;
+    if (isKey(FINISH_REASON)) {
+      boolean nothing = first == 'n';
+      finished |= !nothing;
+      boolean whole = value();
+      known &= nothing || is(STOP, start) || is(LENGTH, start);
+      return whole;
+    }
+    if (isKey(INDEX)) {
+      boolean whole = value();
+      known &= first == '0' && at == start + 1;
+      return whole;
+    }
+    if (isKey(TEXT)) {
+      completion = true;
+      text = first == '"';
+    } else {
+      known &= first == 'n' || !isKey(LOGPROBS);
     }
     return value();
+  }
+
+  private boolean deltaField() {
+    byte first = bytes[at];
+    if (first == 'n') {
+      return value();
+    }
+    boolean string = first == '"';
+    boolean empty = string && at + 1 < end && bytes[at + 1] == '"';
+    if (string && isKey(CONTENT)) {
+      text |= message || !empty;
+    } else if (string && isKey(REASONING_CONTENT)) {
+      reasoning = true;
+      known &= !empty;
+    } else if (string && isKey(ROLE)) {
+      role = true;
+    } else {
+      known = false;
+    }
+    return value();
+  }
+
+  private boolean is(byte[] word, int from) {
+    return Arrays.equals(bytes, from, at, word, 0, word.length);
   }
 }

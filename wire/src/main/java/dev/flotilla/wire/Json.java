@@ -1,15 +1,18 @@
 package dev.flotilla.wire;
 
+import java.io.OutputStream;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.json.JsonMapper;
 
-/** How this module reads JSON: UTF-8 only, with a limit on depth. */
-final class Json {
+/** How JSON of others is read: UTF-8 only, with a limit on depth. */
+public final class Json {
   /** Objects and lists within each other. */
   static final int DEPTH_MAX = 100;
 
@@ -30,9 +33,19 @@ final class Json {
                   .build())
           .build();
 
-  static final JsonMapper MAPPER = JsonMapper.builder(FACTORY).build();
+  public static final JsonMapper MAPPER = JsonMapper.builder(FACTORY).build();
 
   private Json() {}
+
+  /** Reads by the token, where no tree is needed. */
+  public static JsonParser parser(byte[] bytes) {
+    return parser(bytes, 0, bytes.length);
+  }
+
+  /** Writes by the token, where no tree is needed. */
+  public static JsonGenerator generator(OutputStream out) {
+    return FACTORY.createGenerator(ObjectWriteContext.empty(), out);
+  }
 
   static JsonParser parser(byte[] bytes, int start, int length) {
     return FACTORY.createParser(ObjectReadContext.empty(), bytes, start, length);

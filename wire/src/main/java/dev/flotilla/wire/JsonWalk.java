@@ -23,6 +23,7 @@ abstract sealed class JsonWalk permits ChunkScan, OutputScan {
   int end;
 
   private byte[] keyBytes = bytes;
+  private int keyQuote;
   private int keyStart;
   private int keyEnd;
   private boolean keyEscaped;
@@ -101,6 +102,7 @@ abstract sealed class JsonWalk permits ChunkScan, OutputScan {
   /** A name, its colon, and the space up to the value. */
   private boolean key() {
     keyBytes = bytes;
+    keyQuote = at;
     keyStart = at + 1;
     keyEscaped = false;
     if (!string()) {
@@ -186,6 +188,11 @@ abstract sealed class JsonWalk permits ChunkScan, OutputScan {
         || b == '+'
         || b == '.'
         || b == 'E';
+  }
+
+  /** Where the name of the field begins whose value is walked over, with its quote. */
+  final int keyFrom() {
+    return keyQuote;
   }
 
   final boolean isKey(byte[] name) {

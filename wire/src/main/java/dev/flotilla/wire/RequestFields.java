@@ -1,20 +1,18 @@
 package dev.flotilla.wire;
 
-import org.jspecify.annotations.Nullable;
+import dev.flotilla.wire.RequestScan.Field;
+import dev.flotilla.wire.RequestScan.Span;
+import java.util.ArrayList;
+import java.util.List;
 
 /** What a request's body says, while {@link RequestReader} reads it; never changed afterwards. */
 final class RequestFields {
+  /** The top level's fields, in their order. */
+  final List<Field> all = new ArrayList<>();
+
   String model = "";
-
-  /** Where the model's name lies in the body, its quotes included. */
-  int modelStart;
-
-  int modelEnd;
   boolean stream;
   boolean includeUsage;
-
-  /** What makes the body ask for usage. */
-  @Nullable Splice usageSplice;
 
   int n = 1;
 
@@ -23,6 +21,18 @@ final class RequestFields {
 
   long maxCompletionTokens = -1;
   int messages;
+
+  /** Where messages say that they are a developer's. */
+  final List<Span> developerRoles = new ArrayList<>(0);
+
+  /** The last message's role, empty where there are no messages. */
+  String lastRole = "";
+
+  boolean lastCallsTools;
+
+  /** Whether a message has a part that is no text. */
+  boolean media;
+
   boolean tools;
   int contentBytes;
   int toolsBytes;

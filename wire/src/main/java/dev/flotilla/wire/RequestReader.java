@@ -1,10 +1,10 @@
 package dev.flotilla.wire;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import dev.flotilla.wire.RequestScan.Endpoint;
+import dev.flotilla.wire.RequestScan.Field;
 import dev.flotilla.wire.RequestScan.Refused;
 import dev.flotilla.wire.RequestScan.Scanned;
+import dev.flotilla.wire.RequestScan.Span;
 import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +16,7 @@ import tools.jackson.core.exc.StreamConstraintsException;
 
 /** Reads one request's body; see {@link RequestScan}. Made for one body and read once. */
 final class RequestReader {
-  private static final byte[] USAGE_OBJECT = "{\"include_usage\":true}".getBytes(UTF_8);
+  private static final Set<String> TEXT_PARTS = Set.of("text", "input_text", "refusal");
 
   /** Longer names are not worth repeating to whoever made them up. */
   private static final int PARAM_CHARS_MAX = 64;
@@ -74,11 +74,9 @@ final class RequestReader {
     }
     try (JsonParser parser = Json.parser(body, 0, body.length)) {
       parser.nextToken();
-      fields.usageSplice =
-          new Splice(
-              first + 1, first + 1, "\"stream_options\":{\"include_usage\":true},".getBytes(UTF_8));
       while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
         String name = parser.currentName();
+        int keyFrom = start(parser);
         if (!seen.add(name)) {
           throw new BadRequest(
               "duplicate_field",
@@ -90,8 +88,10 @@ final class RequestReader {
               "invalid_value",
               "the body has more than " + RequestScan.FIELDS_MAX + " top-level fields");
         }
-        parser.nextToken();
+        boolean nothing = parser.nextToken() == JsonToken.VALUE_NULL;
+        int valueFrom = start(parser);
         field(parser, name);
+        fields.all.add(new Field(name, keyFrom, valueFrom, end(parser), nothing));
       }
       if (parser.nextToken() != null) {
         throw invalid("invalid_json", "the body must be one JSON object and nothing after it");
@@ -194,8 +194,6 @@ final class RequestReader {
           "invalid_value", "\"model\" holds a control character or half a character", "model");
     }
     fields.model = model;
-    fields.modelStart = start(parser);
-    fields.modelEnd = end(parser);
   }
 
   private static boolean isSurrogate(int codePoint) {
@@ -203,18 +201,14 @@ final class RequestReader {
   }
 
   private void streamOptions(JsonParser parser) throws BadRequest {
-    int start = start(parser);
     if (parser.currentToken() == JsonToken.VALUE_NULL) {
-      fields.usageSplice = new Splice(start, end(parser), USAGE_OBJECT);
       return;
     }
     if (parser.currentToken() != JsonToken.START_OBJECT) {
       throw wrongType("stream_options", "an object");
     }
-    boolean empty = true;
     boolean named = false;
     while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-      empty = false;
       boolean usage = parser.currentName().equals("include_usage");
       parser.nextToken();
       if (!usage) {
@@ -229,11 +223,6 @@ final class RequestReader {
       }
       named = true;
       fields.includeUsage = bool(parser, "stream_options.include_usage");
-      fields.usageSplice = new Splice(start(parser), end(parser), "true".getBytes(UTF_8));
-    }
-    if (!named) {
-      String insert = empty ? "\"include_usage\":true" : "\"include_usage\":true,";
-      fields.usageSplice = new Splice(start + 1, start + 1, insert.getBytes(UTF_8));
     }
   }
 
@@ -253,7 +242,7 @@ final class RequestReader {
       if (parser.currentToken() != JsonToken.START_OBJECT) {
         throw wrongType("messages[" + fields.messages + "]", "an object with role and content");
       }
-      role(parser, "messages[" + fields.messages + "]");
+      message(parser, "messages[" + fields.messages + "]");
       fields.messages++;
     }
     if (fields.messages == 0) {
@@ -264,17 +253,26 @@ final class RequestReader {
   }
 
   /** Reads one message to its end. */
-  private static void role(JsonParser parser, String message) throws BadRequest {
+  private void message(JsonParser parser, String message) throws BadRequest {
     boolean found = false;
+    fields.lastCallsTools = false;
     while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
-      boolean role = parser.currentName().equals("role");
-      parser.nextToken();
-      if (role) {
-        require(
-            parser.currentToken() == JsonToken.VALUE_STRING,
-            message + ".role",
-            "a string, such as \"user\"");
-        found = true;
+      String name = parser.currentName();
+      JsonToken value = parser.nextToken();
+      switch (name) {
+        case "role" -> {
+          role(parser, message);
+          found = true;
+        }
+        case "content" -> {
+          if (value == JsonToken.START_ARRAY) {
+            parts(parser);
+          }
+        }
+        case "tool_calls" -> fields.lastCallsTools |= value == JsonToken.START_ARRAY;
+        default -> {
+          // Nothing is known of it: it passes.
+        }
       }
       parser.skipChildren();
     }
@@ -283,6 +281,34 @@ final class RequestReader {
           "missing_required_parameter",
           "\"" + message + "\" has no \"role\", such as \"user\"",
           message + ".role");
+    }
+  }
+
+  private void role(JsonParser parser, String message) throws BadRequest {
+    require(
+        parser.currentToken() == JsonToken.VALUE_STRING,
+        message + ".role",
+        "a string, such as \"user\"");
+    fields.lastRole = parser.getString();
+    if (fields.lastRole.equals("developer")) {
+      fields.developerRoles.add(new Span(start(parser), end(parser)));
+    }
+  }
+
+  /** Reads a message's parts to their end. */
+  private void parts(JsonParser parser) {
+    while (parser.nextToken() != JsonToken.END_ARRAY) {
+      if (parser.currentToken() != JsonToken.START_OBJECT) {
+        parser.skipChildren();
+        continue;
+      }
+      while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
+        boolean type = parser.currentName().equals("type");
+        if (parser.nextToken() == JsonToken.VALUE_STRING && type) {
+          fields.media |= !TEXT_PARTS.contains(parser.getString());
+        }
+        parser.skipChildren();
+      }
     }
   }
 

@@ -1,6 +1,9 @@
 package dev.flotilla.wire;
 
+import java.util.Collections;
+import java.util.List;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the gateway must know of a request's body, or why the body is refused.
@@ -111,24 +114,47 @@ public sealed interface RequestScan {
       return fields.toolsBytes;
     }
 
-    /**
-     * The body for an engine: everything byte for byte, but for the model's name and, where wanted,
-     * {@code stream_options.include_usage} set to true.
-     *
-     * @return the body itself where nothing differs
-     */
-    public byte[] forEngine(String engineModel, boolean wantUsage) {
-      Splice name =
-          engineModel.equals(fields.model)
-              ? null
-              : new Splice(fields.modelStart, fields.modelEnd, JsonText.quoted(engineModel));
-      Splice usage = wantUsage && !fields.includeUsage ? fields.usageSplice : null;
-      if (name == null) {
-        return Splice.apply(body, usage, null);
+    /** The top level's fields, in their order. */
+    public List<Field> fields() {
+      return Collections.unmodifiableList(fields.all);
+    }
+
+    /** The top level's field of that name, or null where it is absent. */
+    public @Nullable Field field(String name) {
+      for (Field field : fields.all) {
+        if (field.name().equals(name)) {
+          return field;
+        }
       }
-      return usage != null && usage.from() < name.from()
-          ? Splice.apply(body, usage, name)
-          : Splice.apply(body, name, usage);
+      return null;
+    }
+
+    /** Where roles of messages say {@code "developer"}, the quotes included. */
+    public List<Span> developerRoles() {
+      return Collections.unmodifiableList(fields.developerRoles);
+    }
+
+    /** Whether the last message is an assistant's words, which the answer is to continue. */
+    public boolean prefilled() {
+      return fields.lastRole.equals("assistant") && !fields.lastCallsTools;
+    }
+
+    /** Whether a message holds something else than text: an image, a recording, a file. */
+    public boolean media() {
+      return fields.media;
     }
   }
+
+  /** Bytes of the body, from the first to the one behind the last. */
+  record Span(int from, int to) {}
+
+  /**
+   * A field of the top level.
+   *
+   * @param keyFrom where its name begins, with the quote
+   * @param valueFrom where its value begins
+   * @param valueTo the first byte behind its value
+   * @param isNull whether the value is {@code null}
+   */
+  record Field(String name, int keyFrom, int valueFrom, int valueTo, boolean isNull) {}
 }

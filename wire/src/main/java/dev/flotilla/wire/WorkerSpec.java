@@ -94,9 +94,11 @@ public record WorkerSpec(
   public enum Reasoning {
     /** {@code <think>…</think>} stays in {@code content}. */
     INLINE("inline"),
-    /** The field {@code reasoning_content} beside {@code content}. */
+    /** The field {@code reasoning_content} beside {@code content}, as llama-server has it. */
     REASONING_CONTENT("reasoning_content"),
-    /** The model is told not to think. */
+    /** The field {@code reasoning} beside {@code content}, as vLLM has it. */
+    REASONING("reasoning"),
+    /** The model is told not to think, and if it does all the same, nobody sees it. */
     OFF("off");
 
     private final String word;
@@ -112,7 +114,7 @@ public record WorkerSpec(
 
     /** The words that {@code fleet.yaml} may use, in the order of the constants. */
     public static List<String> words() {
-      return List.of(INLINE.word, REASONING_CONTENT.word, OFF.word);
+      return List.of(INLINE.word, REASONING_CONTENT.word, REASONING.word, OFF.word);
     }
   }
 }

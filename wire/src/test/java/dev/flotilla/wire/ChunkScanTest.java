@@ -15,6 +15,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
 
 /** What the relay learns of chunks as engines write them, and as nobody should. */
 class ChunkScanTest {
@@ -44,6 +45,100 @@ class ChunkScanTest {
     assertThat(scan.timings()).isNull();
     assertThat(scan.error()).isNull();
     assertThat(renamed(DELTA)).isEqualTo(DELTA.replace("SmolLM2-135M", "smollm2"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"role\":\"assistant\",\"content\":null},\"finish_reason\":null",
+        "{\"role\":\"assistant\",\"content\":\"\",\"refusal\":null},\"logprobs\":null,\"finish_reason\":null",
+        "{\"content\":\" the\"},\"finish_reason\":null,\"unknown\":[1]",
+        "{\"reasoning_content\":\"Hm\"}",
+        "{},\"finish_reason\":\"stop\"",
+        "{},\"finish_reason\":\"length\"",
+      })
+  void aChunkInTheOneFormIsPlain(String choice) {
+    assertThat(scan(chunk(choice))).isTrue();
+    assertThat(scan.plain()).isTrue();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"role\":\"assistant\",\"content\":\"I\"}",
+        "{\"content\":\"\"}",
+        "{\"reasoning_content\":\"\"}",
+        "{\"reasoning\":\"Hm\"}",
+        "{\"reasoning_content\":\"Hm\",\"content\":\"I\"}",
+        "{\"tool_calls\":[]}",
+        "{\"unknown\":1}",
+        "{}",
+        "{\"content\":\"I\"},\"finish_reason\":\"stop\"",
+        "{},\"finish_reason\":\"tool_calls\"",
+        "{},\"finish_reason\":\"stop\",\"index\":1",
+        "{},\"finish_reason\":\"stop\",\"index\":00",
+        "{\"content\":\"I\"},\"logprobs\":{}",
+        "{\"content\":\"I\"}}],\"timings\":{\"prompt_n\":1},\"x\":[{\"y\":1",
+        "{\"content\":\"I\"}}],\"usage\":{\"prompt_tokens\":1},\"x\":[{\"y\":1",
+        "{\"content\":\"I\"}},{\"index\":0,\"delta\":{\"content\":\"I\"}",
+      })
+  void aChunkInAnyOtherFormIsNot(String choice) {
+    assertThat(scan(chunk(choice))).isTrue();
+    assertThat(scan.plain()).isFalse();
+  }
+
+  private static String chunk(String choice) {
+    return "{\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":" + choice + "}]}";
+  }
+
+  @Test
+  void aPieceOfACompletionIsPlainItsEndIsNot() {
+    assertThat(
+            scan(
+                "{\"choices\":[{\"text\":\" of\",\"index\":0,\"logprobs\":null,\"finish_reason\":null}]}"))
+        .isTrue();
+    assertThat(scan.plain()).isTrue();
+    assertThat(scan("{\"choices\":[{\"text\":\"\",\"index\":0,\"finish_reason\":\"length\"}]}"))
+        .isTrue();
+    assertThat(scan.plain()).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"timings\":{\"prompt_n\":1},\"model\":\"m\",\"a\":1}",
+        "{ \"timings\" : {\"prompt_n\":1} , \"model\":\"m\",\"a\":1}",
+        "{\"model\":\"smollm2\",\"a\":1,\"timings\":{\"prompt_n\":1}}",
+        "{\"a\":1 , \"timings\":{\"prompt_n\":1},\"model\":\"m\"}",
+        "{\"timings\":{\"prompt_n\":1}}",
+      })
+  void timingsAreCutOutAndNothingElse(String reply) {
+    byte[] json = reply.getBytes(UTF_8);
+    assertThat(scan.scan(json, 0, json.length)).isTrue();
+    ObjectNode expected = (ObjectNode) JSON.readTree(reply);
+    expected.remove("timings");
+    if (expected.has("model")) {
+      expected.put("model", "smollm2");
+    }
+    assertThat(JSON.readTree(scan.withModelAlone(json))).isEqualTo(expected);
+  }
+
+  @Test
+  void aWholeReplyInTheOneFormIsPlain() {
+    String plain =
+        "{\"choices\":[{\"finish_reason\":\"stop\",\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"\"}}],\"usage\":{},\"timings\":{}}";
+    assertThat(scan(plain)).isTrue();
+    assertThat(scan.plainWhole()).isTrue();
+    for (String other :
+        new String[] {
+          plain.replace("\"content\":\"\"", "\"content\":null"),
+          plain.replace("\"content\":\"\"", "\"content\":\"\",\"tool_calls\":[{}]"),
+          plain.replace("stop", "eos"),
+          plain.replace("\"index\":0", "\"index\":0,\"logprobs\":{}"),
+        }) {
+      assertThat(scan(other)).isTrue();
+      assertThat(scan.plainWhole()).as(other).isFalse();
+    }
   }
 
   @Test

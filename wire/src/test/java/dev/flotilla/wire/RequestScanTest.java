@@ -15,10 +15,8 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
-import tools.jackson.databind.node.ObjectNode;
 
 /** Requests as clients write them, and each bad one with what its client is told. */
 class RequestScanTest {
@@ -194,37 +192,58 @@ class RequestScanTest {
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "{\"model\":\"public\",$}",
-        " {\"a\": 1.50, $ , \"model\" : \"public\" }\n",
-        "{\"model\":\"pub\\u006cic\",\"é\":\"\\\"model\\\":\",$}",
-        "{\"stream_options\":null,\"model\":\"public\",$}",
-        "{\"model\":\"public\",\"stream_options\": {} ,$}",
-        "{\"stream_options\":{\"x\":[1]},\"model\":\"public\",$}",
-        "{\"model\":\"public\",$,\"stream_options\":{\"include_usage\":false,\"x\":1}}",
-        "{\"model\":\"public\",$,\"stream_options\":{\"include_usage\": null}}",
-        "{\"stream_options\":{\"x\":{\"include_usage\":1},\"include_usage\":true},\"model\":\"public\",$}",
-      })
-  void theBodyForAnEngineDiffersInNothingElse(String template) {
-    String body = template.replace("$", MESSAGES);
+  @Test
+  void eachFieldIsFoundWhereItLies() {
+    String body =
+        " { \"a\" : 1.50,\n\"model\":\"pub\\u006cic\" ,\"é\":\"\\\"model\\\":\",\"n\":null,\"t\":true,"
+            + MESSAGES
+            + ", \"x\":[{\"y\":-2e3}] }";
     Scanned scanned = scanned(body);
-    assertThat(scanned.forEngine("public", false)).isSameAs(scanned.body());
-    for (String name : new String[] {"public", "en\"gine\\é", "x"}) {
-      for (boolean usage : new boolean[] {false, true}) {
-        String rewritten = new String(scanned.forEngine(name, usage), UTF_8);
-        ObjectNode expected = (ObjectNode) JSON.readTree(body);
-        expected.put("model", name);
-        if (usage) {
-          expected.withObjectProperty("stream_options").put("include_usage", true);
-        }
-        assertThat(JSON.readTree(rewritten)).isEqualTo(expected);
-        assertThat(rewritten).contains(MESSAGES);
-      }
-    }
-    assertThat(new String(scanned.forEngine("x", false), UTF_8))
-        .isEqualTo(body.replace("\"public\"", "\"x\"").replace("\"pub\\u006cic\"", "\"x\""));
+    assertThat(scanned.fields())
+        .map(field -> text(scanned, field.keyFrom(), field.valueTo()))
+        .containsExactly(
+            "\"a\" : 1.50",
+            "\"model\":\"pub\\u006cic\"",
+            "\"é\":\"\\\"model\\\":\"",
+            "\"n\":null",
+            "\"t\":true",
+            MESSAGES,
+            "\"x\":[{\"y\":-2e3}]");
+    assertThat(scanned.fields())
+        .map(field -> text(scanned, field.valueFrom(), field.valueTo()))
+        .startsWith("1.50", "\"pub\\u006cic\"")
+        .endsWith("[{\"y\":-2e3}]");
+    assertThat(scanned.fields()).filteredOn(RequestScan.Field::isNull).hasSize(1);
+  }
+
+  @Test
+  void theMessagesSayWhoSpeaksLastAndWhetherThereIsMoreThanText() {
+    Scanned told =
+        scanned(
+            "{\"model\":\"m\",\"messages\":[{\"role\":\"developer\",\"content\":\"x\"},"
+                + "{\"role\" : \"developer\"},{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"\"}]}]}");
+    assertThat(told.developerRoles())
+        .hasSize(2)
+        .allSatisfy(
+            span -> assertThat(text(told, span.from(), span.to())).isEqualTo("\"developer\""));
+    assertThat(told.prefilled()).isFalse();
+    assertThat(told.media()).isFalse();
+
+    Scanned begun =
+        scanned(
+            "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image\\u005furl\"}]},"
+                + "{\"role\":\"assistant\",\"content\":\"x\",\"tool_calls\":null}]}");
+    assertThat(begun.prefilled()).isTrue();
+    assertThat(begun.media()).isTrue();
+
+    Scanned called =
+        scanned(
+            "{\"model\":\"m\",\"messages\":[{\"role\":\"assistant\",\"content\":\"x\",\"tool_calls\":[]}]}");
+    assertThat(called.prefilled()).isFalse();
+  }
+
+  private static String text(Scanned scanned, int from, int to) {
+    return new String(scanned.body(), from, to - from, UTF_8);
   }
 
   @Test
@@ -246,9 +265,13 @@ class RequestScanTest {
       }
       if (RequestScan.scan(Endpoint.CHAT, body) instanceof Scanned result) {
         scanned++;
-        JsonNode tree = JSON.readTree(result.forEngine("engine", true));
-        assertThat(tree.path("model").stringValue()).isEqualTo("engine");
-        assertThat(tree.path("stream_options").path("include_usage").booleanValue()).isTrue();
+        JsonNode tree = JSON.readTree(body);
+        assertThat(result.fields()).hasSize(tree.size());
+        for (RequestScan.Field field : result.fields()) {
+          int length = field.valueTo() - field.valueFrom();
+          assertThat(JSON.readTree(body, field.valueFrom(), length))
+              .isEqualTo(tree.get(field.name()));
+        }
       }
     }
     assertThat(scanned).isGreaterThan(1000);

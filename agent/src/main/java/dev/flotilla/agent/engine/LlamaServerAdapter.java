@@ -269,7 +269,8 @@ public final class LlamaServerAdapter implements EngineAdapter {
   private static void reasoning(List<String> line, Reasoning reasoning, Binary binary) {
     switch (reasoning) {
       case INLINE -> add(line, "--reasoning-format", "none");
-      case REASONING_CONTENT -> add(line, "--reasoning-format", "deepseek");
+      // The hub names the field as the promise does.
+      case REASONING_CONTENT, REASONING -> add(line, "--reasoning-format", "deepseek");
       case OFF -> {
         if (binary.takes("--reasoning")) {
           add(line, "--reasoning", "off");

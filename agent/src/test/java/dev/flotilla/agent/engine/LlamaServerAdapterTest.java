@@ -53,6 +53,8 @@ class LlamaServerAdapterTest {
   void thePlaceOfTheReasoningIsTheEnginesOwnWord() throws Exception {
     assertThat(line(spec(Reasoning.REASONING_CONTENT, false, Map.of()), NEW_HELP))
         .containsSequence("--reasoning-format", "deepseek");
+    assertThat(line(spec(Reasoning.REASONING, false, Map.of()), NEW_HELP))
+        .containsSubsequence("--reasoning-format", "deepseek");
     assertThat(line(spec(Reasoning.OFF, false, Map.of()), NEW_HELP))
         .containsSequence("--reasoning", "off");
     assertThat(line(spec(Reasoning.OFF, false, Map.of()), OLD_HELP))

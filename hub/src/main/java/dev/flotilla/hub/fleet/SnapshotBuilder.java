@@ -6,6 +6,7 @@ import dev.flotilla.hub.routing.Dialer;
 import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.spec.FleetSpec;
+import dev.flotilla.shape.dialect.Promise;
 import dev.flotilla.wire.WorkerReport;
 import java.net.URI;
 import java.time.Instant;
@@ -151,6 +152,7 @@ final class SnapshotBuilder {
       Progress progress) {
     List<Target> targets = new ArrayList<>();
     List<String> why = new ArrayList<>();
+    Optional<Promise> promised = promise(route);
     int coming = 0;
     for (FleetSpec.Destination to : route.to()) {
       switch (to) {
@@ -165,7 +167,7 @@ final class SnapshotBuilder {
           if (target == null) {
             why.add("backend " + backend.name() + ": its key is not in the hub's environment");
           } else {
-            targets.add(target);
+            targets.add(promised.map(target::promising).orElse(target));
             BackendView view = backendView(backend.name());
             if (view.state() == BackendView.State.UNREACHABLE) {
               why.add("backend " + backend.name() + " is unreachable (" + view.reason() + ")");
@@ -178,6 +180,17 @@ final class SnapshotBuilder {
     }
     return new FleetSnapshot.Name(
         name, createdAt(name), 0, targets, coming, name + " is a route: " + String.join("; ", why));
+  }
+
+  /** What the route's models promise, where all of them promise the same. */
+  private Optional<Promise> promise(FleetSpec.Route route) {
+    List<Promise> promises =
+        spec.models().stream()
+            .filter(model -> route.to().contains(new FleetSpec.Destination.ToModel(model.name())))
+            .map(model -> new Promise(model.promise().reasoning(), model.promise().tools()))
+            .distinct()
+            .toList();
+    return promises.size() == 1 ? Optional.of(promises.getFirst()) : Optional.empty();
   }
 
   private long createdAt(String name) {
@@ -218,6 +231,7 @@ final class SnapshotBuilder {
         worker.slots(report.slots() > 0 ? report.slots() : worker.spec.slots()),
         worker.state == State.SERVING,
         worker.spec.embeddings() ? Target.Capability.EMBEDDINGS : Target.Capability.TEXT,
+        new Promise(worker.spec.reasoning(), worker.spec.tools()),
         report.apiKey().isEmpty() ? null : report.apiKey(),
         "127.0.0.1:" + report.port(),
         "",
@@ -248,6 +262,7 @@ final class SnapshotBuilder {
             backend.slots(),
             true,
             Target.Capability.BOTH,
+            null,
             key.orElse(null),
             url.getRawAuthority() == null ? "" : url.getRawAuthority(),
             path,

@@ -8,6 +8,9 @@ import dev.flotilla.hub.routing.RequestNeeds;
 import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.routing.Target.Capability;
 import dev.flotilla.hub.server.ClientConnection;
+import dev.flotilla.shape.dialect.Dialect;
+import dev.flotilla.shape.request.Asked;
+import dev.flotilla.shape.request.EngineRequest;
 import dev.flotilla.wire.ApiError;
 import dev.flotilla.wire.HttpCall;
 import dev.flotilla.wire.RequestScan.Endpoint;
@@ -67,18 +70,17 @@ final class ContextCheck {
    *
    * @throws Refusal where it fits no target
    */
-  RequestNeeds needs(
-      Endpoint endpoint,
-      Scanned asked,
-      FleetSnapshot.Name name,
-      String key,
-      ClientConnection client)
+  RequestNeeds needs(Asked wanted, FleetSnapshot.Name name, String key, ClientConnection client)
       throws Refusal, ClientGone {
+    Endpoint endpoint = wanted.endpoint();
+    Scanned asked = wanted.scanned();
     Capability capability =
         endpoint == Endpoint.EMBEDDINGS ? Capability.EMBEDDINGS : Capability.TEXT;
     int output = (int) Math.min(asked.maxTokens().orElse(0), Integer.MAX_VALUE);
     int guess = (asked.contentBytes() + asked.toolsBytes()) / BYTES_PER_TOKEN_USUAL;
-    RequestNeeds any = new RequestNeeds(name.name(), capability, key, 0, guess, output, Set.of());
+    RequestNeeds any =
+        new RequestNeeds(
+            name.name(), capability, key, 0, guess, output, wanted.features(), Set.of());
     if (capability == Capability.EMBEDDINGS) {
       return any;
     }
@@ -94,31 +96,20 @@ final class ContextCheck {
     }
     int largest = largest(name);
     if (most + 1 <= largest) {
-      return with(any, (int) most + 1, guess);
+      return any.withPrompt((int) most + 1, guess);
     }
     long least = atLeast(bytes, name);
     if (least + 1 > largest) {
       throw Refusal.refused(tooLong(least, largest));
     }
-    int counted = count(endpoint, asked, name, client);
+    int counted = count(wanted, name, client);
     if (counted < 0) {
-      return with(any, (int) least + 1, guess);
+      return any.withPrompt((int) least + 1, guess);
     }
     if (counted + 1 > largest) {
       throw Refusal.refused(tooLong(counted, largest));
     }
-    return with(any, counted + 1, counted);
-  }
-
-  private static RequestNeeds with(RequestNeeds any, int contextTokens, int promptTokens) {
-    return new RequestNeeds(
-        any.model(),
-        any.capability(),
-        any.key(),
-        contextTokens,
-        promptTokens,
-        any.outputTokensMax(),
-        any.tried());
+    return any.withPrompt(counted + 1, counted);
   }
 
   /** The smallest context that is known, 0 where none is. */
@@ -180,16 +171,21 @@ final class ContextCheck {
   }
 
   /** Tokens of the prompt as a worker counts them, -1 where none can. */
-  private int count(
-      Endpoint endpoint, Scanned asked, FleetSnapshot.Name name, ClientConnection client)
+  private int count(Asked wanted, FleetSnapshot.Name name, ClientConnection client)
       throws ClientGone {
     Target counter = counter(name);
+    Scanned asked = wanted.scanned();
     if (counter == null || asked.body().length > limits.countBytesMax()) {
       return -1;
     }
     try {
+      if (counter.dialect() == Dialect.VLLM) {
+        EngineRequest.Place place =
+            new EngineRequest.Place(Dialect.VLLM, counter.upstreamModel(), 0, 0, 0);
+        return Prompts.count(call(counter, "/tokenize", EngineRequest.body(wanted, place), client));
+      }
       byte @Nullable [] prompt =
-          endpoint == Endpoint.CHAT
+          wanted.endpoint() == Endpoint.CHAT
               ? Prompts.rendered(call(counter, "/apply-template", asked.body(), client))
               : Prompts.ofCompletion(asked.body());
       return prompt == null
@@ -205,7 +201,7 @@ final class ContextCheck {
     for (Target target : name.targets()) {
       if (target.kind() == Target.Kind.WORKER
           && target.admitting()
-          && target.engine().equals("llama-server")
+          && (target.dialect() == Dialect.LLAMA_SERVER || target.dialect() == Dialect.VLLM)
           && target.capability() == Capability.TEXT) {
         return target;
       }

@@ -1,22 +1,23 @@
 package dev.flotilla.hub.gateway;
 
+import dev.flotilla.hub.routing.RequestNeeds;
 import dev.flotilla.hub.routing.Target;
+import dev.flotilla.shape.request.Asked;
+import dev.flotilla.shape.request.EngineRequest;
 import dev.flotilla.wire.HttpCall;
 import dev.flotilla.wire.HttpHeaders;
-import dev.flotilla.wire.RequestScan.Scanned;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import io.helidon.webserver.http.ServerRequest;
 import java.util.List;
 
 /**
- * The request as an engine gets it: the client's body with the model's name as this engine knows
- * it, and headers of the hub's own. Of the client's headers only those of tracing are passed: no
- * key, no cookie, nothing that changes how an engine treats a connection, such as llama-server's
- * {@code X-Conversation-Id}, which makes it go on after its client left.
+ * The request as an engine gets it: the client's body in the engine's dialect ({@link
+ * EngineRequest}), and headers of the hub's own. Of the client's headers only those of tracing are
+ * passed: no key, no cookie, nothing that changes how an engine treats a connection, such as
+ * llama-server's {@code X-Conversation-Id}, which makes it go on after its client left.
  */
 final class EngineCall {
-  private static final String LLAMA_SERVER = "llama-server";
   private static final HeaderName TRACEPARENT = HeaderNames.create("traceparent");
   private static final HeaderName TRACESTATE = HeaderNames.create("tracestate");
   private static final List<HeaderName> PASSED = List.of(TRACEPARENT, TRACESTATE);
@@ -24,10 +25,15 @@ final class EngineCall {
 
   private EngineCall() {}
 
-  static HttpCall of(Exchange exchange, Scanned asked, Target target, ServerRequest request) {
-    // llama-server counts in the last chunk's timings anyway; others have to be asked.
-    boolean askForUsage = exchange.streamed && !target.engine().equals(LLAMA_SERVER);
-    HttpHeaders headers = headers(target, exchange.streamed).with("x-request-id", exchange.id);
+  static HttpCall of(
+      Exchange exchange,
+      Asked asked,
+      RequestNeeds needs,
+      int answer,
+      Target target,
+      ServerRequest request) {
+    HttpHeaders headers =
+        headers(target, asked.streamedBy(target.dialect())).with("x-request-id", exchange.id);
     for (HeaderName name : PASSED) {
       if (request.headers().contains(name)) {
         headers = passed(headers, name, request.headers().get(name).get());
@@ -36,7 +42,25 @@ final class EngineCall {
     return HttpCall.post(
         target.basePath() + exchange.path(),
         headers,
-        asked.forEngine(target.upstreamModel(), askForUsage));
+        EngineRequest.body(asked, place(needs, answer, target)));
+  }
+
+  /** The same for the shortest answer, which tells the tokens of the prompt. */
+  static HttpCall toCount(
+      Exchange exchange, Asked asked, RequestNeeds needs, int answer, Target target) {
+    return HttpCall.post(
+        target.basePath() + exchange.path(),
+        headers(target, false),
+        EngineRequest.bodyToCount(asked, place(needs, answer, target)));
+  }
+
+  private static EngineRequest.Place place(RequestNeeds needs, int answer, Target target) {
+    return new EngineRequest.Place(
+        target.dialect(),
+        target.upstreamModel(),
+        target.contextTokens(),
+        needs.promptTokens(),
+        answer);
   }
 
   /** What every request to a target carries. */

@@ -1,6 +1,8 @@
 package dev.flotilla.hub.gateway;
 
 import dev.flotilla.hub.gateway.AttemptFailed.Blame;
+import dev.flotilla.hub.routing.Target;
+import dev.flotilla.shape.dialect.Dialect;
 import dev.flotilla.wire.ApiError;
 import dev.flotilla.wire.EngineError;
 import dev.flotilla.wire.EngineError.ContextOverflow;
@@ -25,6 +27,9 @@ sealed interface EngineReply {
           "audio input is not supported",
           "Unknown reasoning format: ");
 
+  /** mlx-lm has this and whatever a request's template threw in one status, 404. */
+  String MLX_LM_DEAD = "generation thread died";
+
   /** The client is told, with the engine's words. */
   record ClientsMistake(ApiError error) implements EngineReply {}
 
@@ -39,7 +44,8 @@ sealed interface EngineReply {
    *
    * @param status the HTTP status, or 500 for an error that came with a 200
    */
-  static EngineReply of(int status, EngineError error, String target) {
+  static EngineReply of(int status, EngineError error, Target at) {
+    String target = at.name();
     if (error.overflow().isPresent()) {
       return new TooLong(error.overflow().get());
     }
@@ -53,10 +59,12 @@ sealed interface EngineReply {
               ApiError.badGateway(
                   "upstream_refused_hub", target + " refuses the hub's own key (" + status + ")"));
       case 404 ->
-          failure(
-              reason,
-              Blame.TARGET,
-              ApiError.badGateway("upstream_not_found", target + " " + reason));
+          at.dialect() == Dialect.MLX_LM && !error.message().startsWith(MLX_LM_DEAD)
+              ? unreadable(reason, error)
+              : failure(
+                  reason,
+                  Blame.TARGET,
+                  ApiError.badGateway("upstream_not_found", target + " " + reason));
       case 405, 501 ->
           failure(
               reason,
@@ -83,6 +91,12 @@ sealed interface EngineReply {
     };
   }
 
+  /** Whether request or target is to blame shows when another target has tried it. */
+  private static Failure unreadable(String reason, EngineError error) {
+    return failure(
+        reason, Blame.DOUBTFUL, ApiError.badRequest("invalid_request", error.message(), null));
+  }
+
   private static Failure failure(String reason, Blame blame, ApiError error) {
     return new Failure(AttemptFailed.answered(reason, blame, error));
   }
@@ -90,7 +104,7 @@ sealed interface EngineReply {
   private static ApiError clientsMistake(int status, EngineError error) {
     return new ApiError(
         status,
-        error.type().isEmpty() ? "invalid_request_error" : error.type(),
+        "invalid_request_error",
         error.code().isEmpty() || error.code().equals(Integer.toString(status))
             ? "invalid_request"
             : error.code(),

@@ -36,8 +36,17 @@ final class Exchange {
   long firstByteNanos;
 
   long endedNanos;
+
+  /** What the answer that is being sought has cost, as far as its engine has said. */
   @Nullable TokenUsage usage;
+
   @Nullable EngineTimings timings;
+
+  /** Answers that are there. */
+  int answers;
+
+  /** What they have cost. */
+  private @Nullable TokenUsage cost;
 
   Exchange(String id, Endpoint endpoint, long arrivedNanos) {
     this.id = id;
@@ -54,6 +63,47 @@ final class Exchange {
     };
   }
 
+  /** A request for an answer is sent. */
+  void begin(long now) {
+    sentNanos = now;
+    usage = null;
+    timings = null;
+  }
+
+  /** The attempt failed before the client saw anything of it. */
+  void forget() {
+    if (answers == 0) {
+      firstByteNanos = 0;
+    }
+  }
+
+  /** The hub stopped the engine, and counted instead of it. */
+  void stopped(long promptTokens, long completionTokens) {
+    usage = new TokenUsage(promptTokens, completionTokens, -1);
+  }
+
+  /** An answer is there. */
+  void answered() {
+    answers++;
+    TokenUsage more = usage;
+    TokenUsage until = cost;
+    if (more != null) {
+      cost =
+          until == null
+              ? more
+              : new TokenUsage(
+                  until.promptTokens() + more.promptTokens(),
+                  until.completionTokens() + more.completionTokens(),
+                  until.cachedTokens() < 0 || more.cachedTokens() < 0
+                      ? -1
+                      : until.cachedTokens() + more.cachedTokens());
+    }
+  }
+
+  private @Nullable TokenUsage told() {
+    return cost == null ? usage : cost;
+  }
+
   void end(int statusSeen, String how, String code) {
     status = statusSeen;
     outcome = how;
@@ -62,8 +112,9 @@ final class Exchange {
 
   /** Tokens of the prompt, cached ones included; -1 where the engine did not say. */
   int promptTokens() {
-    if (usage != null) {
-      return (int) usage.promptTokens();
+    TokenUsage told = told();
+    if (told != null) {
+      return (int) told.promptTokens();
     }
     return timings == null ? -1 : (int) (timings.promptTokens() + timings.cachedTokens());
   }
@@ -73,13 +124,15 @@ final class Exchange {
     if (timings != null) {
       return (int) timings.promptTokens();
     }
-    return usage == null ? -1 : (int) (usage.promptTokens() - Math.max(0, usage.cachedTokens()));
+    TokenUsage told = told();
+    return told == null ? -1 : (int) (told.promptTokens() - Math.max(0, told.cachedTokens()));
   }
 
   /** Tokens of the answer; -1 where the engine did not say. */
   int completionTokens() {
-    if (usage != null) {
-      return (int) usage.completionTokens();
+    TokenUsage told = told();
+    if (told != null) {
+      return (int) told.completionTokens();
     }
     return timings == null ? -1 : (int) timings.predictedTokens();
   }

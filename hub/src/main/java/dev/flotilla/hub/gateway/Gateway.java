@@ -1,10 +1,6 @@
 package dev.flotilla.hub.gateway;
 
-import dev.flotilla.hub.gateway.EngineReply.ClientsMistake;
-import dev.flotilla.hub.gateway.EngineReply.Failure;
-import dev.flotilla.hub.gateway.EngineReply.TooLong;
 import dev.flotilla.hub.gateway.RequestBodies.Body;
-import dev.flotilla.hub.gateway.Upstream.Call;
 import dev.flotilla.hub.routing.Admission;
 import dev.flotilla.hub.routing.Dispatcher;
 import dev.flotilla.hub.routing.FleetSnapshot;
@@ -16,12 +12,10 @@ import dev.flotilla.hub.routing.Ticket;
 import dev.flotilla.hub.server.ClientConnection;
 import dev.flotilla.hub.server.JsonErrors;
 import dev.flotilla.hub.server.ServerLimits;
+import dev.flotilla.shape.request.Asked;
+import dev.flotilla.shape.request.RequestRefused;
 import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.ChunkScan;
 import dev.flotilla.wire.Deadlines;
-import dev.flotilla.wire.EngineError;
-import dev.flotilla.wire.HttpCall;
-import dev.flotilla.wire.HttpReply;
 import dev.flotilla.wire.RequestScan;
 import dev.flotilla.wire.RequestScan.Endpoint;
 import dev.flotilla.wire.RequestScan.Scanned;
@@ -32,12 +26,10 @@ import io.helidon.webserver.http.HttpRules;
 import io.helidon.webserver.http.HttpService;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
-import java.io.IOException;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The OpenAI-compatible routes that a model answers: chat completions, completions, embeddings.
@@ -116,12 +108,13 @@ public final class Gateway implements HttpService {
       try (KeyStreams.Open _ = streams.enter(exchange.key);
           Body body = bodies.read(request)) {
         bodyRead = true;
-        Scanned asked = scan(endpoint, body.bytes());
-        FleetSnapshot.Name name = name(asked.model());
+        Scanned scanned = scan(endpoint, body.bytes());
+        FleetSnapshot.Name name = name(scanned.model());
         exchange.model = name.name();
-        exchange.streamed = asked.stream() && endpoint != Endpoint.EMBEDDINGS;
-        RequestNeeds needs = contextCheck.needs(endpoint, asked, name, exchange.key, client);
-        answer(exchange, asked, needs, request, response, client);
+        exchange.streamed = scanned.stream() && endpoint != Endpoint.EMBEDDINGS;
+        Asked asked = asked(endpoint, scanned);
+        RequestNeeds needs = contextCheck.needs(asked, name, exchange.key, client);
+        answers(exchange, asked, needs, request, response, client);
       }
     } catch (Refusal refusal) {
       refuse(exchange, refusal, bodyRead, request, response);
@@ -141,6 +134,14 @@ public final class Gateway implements HttpService {
     };
   }
 
+  private static Asked asked(Endpoint endpoint, Scanned scanned) throws Refusal {
+    try {
+      return Asked.of(endpoint, scanned);
+    } catch (RequestRefused refused) {
+      throw Refusal.refused(refused.error());
+    }
+  }
+
   private FleetSnapshot.Name name(String model) throws Refusal {
     FleetSnapshot.Name name = fleet.current().names().get(model);
     if (name == null) {
@@ -149,13 +150,49 @@ public final class Gateway implements HttpService {
     return name;
   }
 
-  /** Places the request, and where a target fails it before the first byte, places it again. */
-  private void answer(
+  /** Has one answer after the other, most of the time one, and sends what is not streamed. */
+  private void answers(
       Exchange exchange,
-      Scanned asked,
-      RequestNeeds first,
+      Asked asked,
+      RequestNeeds needs,
       ServerRequest request,
       ServerResponse response,
+      ClientConnection client)
+      throws Refusal, ClientGone {
+    Answers answers =
+        new Answers(
+            asked,
+            new ClientStream(
+                client,
+                () -> {
+                  ReplyHeaders.identify(response, exchange, fleet.current().revision());
+                  ReplyHeaders.events(response);
+                  return response.outputStream();
+                }));
+    byte[] asItCame = null;
+    while (!answers.allThere()) {
+      try {
+        asItCame = answer(exchange, asked, needs, answers, request, client);
+      } catch (Refusal refusal) {
+        if (!answers.stream().begun()) {
+          throw refusal;
+        }
+        throw answers.cutOff(exchange, refusal.error().message());
+      }
+    }
+    exchange.end(200, "ok", "");
+    if (!asked.streamed()) {
+      whole(exchange, asItCame == null ? answers.joined() : asItCame, response, client);
+    }
+  }
+
+  /** Places the request, and where a target fails it before the first byte, places it again. */
+  private byte @Nullable [] answer(
+      Exchange exchange,
+      Asked asked,
+      RequestNeeds first,
+      Answers answers,
+      ServerRequest request,
       ClientConnection client)
       throws Refusal, ClientGone {
     Failures failures = new Failures(limits);
@@ -165,10 +202,14 @@ public final class Gateway implements HttpService {
         exchange.target = place.target();
         exchange.concurrency = place.concurrency();
         exchange.attempts++;
+        Attempt attempt =
+            new Attempt(
+                upstream, limits, recorder, nanoClock, exchange, asked, needs, place, answers,
+                client);
         try {
-          attempt(exchange, asked, place, request, response, client);
+          byte[] asItCame = attempt.run(request);
           failures.servedByAnother(dispatcher, exchange, recorder);
-          return;
+          return asItCame;
         } catch (AttemptFailed failed) {
           failures.add(place, failed);
           recorder.attemptFailed(exchange, failed);
@@ -180,6 +221,21 @@ public final class Gateway implements HttpService {
           needs = larger(needs, place.target(), tooLong);
         }
       }
+    }
+  }
+
+  private void whole(
+      Exchange exchange, byte[] body, ServerResponse response, ClientConnection client)
+      throws ClientGone {
+    ReplyHeaders.identify(response, exchange, fleet.current().revision());
+    response.header(HeaderValues.CONTENT_TYPE_JSON);
+    client.writing();
+    try {
+      response.send(body);
+    } catch (RuntimeException unwritable) {
+      throw new ClientGone();
+    } finally {
+      client.written();
     }
   }
 
@@ -210,7 +266,8 @@ public final class Gateway implements HttpService {
   private ApiError nothingServes(RequestNeeds needs, Admission.NothingServes nothing) {
     return switch (nothing.why()) {
       case UNKNOWN_NAME -> UnknownModel.error(needs.model(), fleet.current(), limits.namesShown());
-      case CAPABILITY -> ApiError.badRequest("model_not_capable", nothing.explanation(), "model");
+      case CAPABILITY ->
+          ApiError.badRequest("model_not_capable", nothing.explanation(), nothing.param());
       case CONTEXT -> ContextCheck.tooLong(needs.contextTokens() - 1, nothing.contextTokens());
       case NOT_SERVING, SET_ASIDE, ALL_TRIED ->
           ApiError.unavailable(
@@ -226,166 +283,18 @@ public final class Gateway implements HttpService {
   private RequestNeeds larger(RequestNeeds needs, Target target, TooLongHere tooLong)
       throws Refusal {
     FleetSnapshot.Name name = fleet.current().names().get(needs.model());
-    long prompt = Math.max(tooLong.promptTokens, needs.contextTokens() - 1L);
-    long context = tooLong.contextTokens > 0 ? tooLong.contextTokens : target.contextTokens();
+    long prompt = Math.max(tooLong.promptTokens(), needs.contextTokens() - 1L);
+    long context = tooLong.contextTokens() > 0 ? tooLong.contextTokens() : target.contextTokens();
     RequestNeeds more =
-        new RequestNeeds(
-                needs.model(),
-                needs.capability(),
-                needs.key(),
+        needs
+            .withPrompt(
                 (int) Math.min(Integer.MAX_VALUE, Math.max(prompt, context) + 1),
-                needs.promptTokens(),
-                needs.outputTokensMax(),
-                needs.tried())
+                needs.promptTokens())
             .without(target);
     if (name == null || name.targets().stream().noneMatch(more::canGoTo)) {
       throw Refusal.refused(ContextCheck.tooLong(prompt, context));
     }
     return more;
-  }
-
-  private void attempt(
-      Exchange exchange,
-      Scanned asked,
-      Reservation place,
-      ServerRequest request,
-      ServerResponse response,
-      ClientConnection client)
-      throws AttemptFailed, TooLongHere, Refusal, ClientGone {
-    Target target = place.target();
-    HttpCall call = EngineCall.of(exchange, asked, target, request);
-    exchange.sentNanos = nanoClock.getAsLong();
-    try (Call upstreamCall =
-        upstream.send(target, call, exchange.streamed ? limits.stream() : limits.whole(), client)) {
-      HttpReply reply = upstreamCall.reply();
-      if (reply.status() != 200) {
-        throw refusedByEngine(upstreamCall, place);
-      }
-      if (exchange.streamed && isEventStream(reply)) {
-        stream(exchange, asked, place, upstreamCall, response, client);
-      } else {
-        whole(exchange, place, upstreamCall, response, client);
-      }
-    }
-  }
-
-  private static boolean isEventStream(HttpReply reply) {
-    Optional<String> type = reply.headers().first("content-type");
-    return type.isPresent()
-        && type.get().trim().toLowerCase(Locale.ROOT).startsWith("text/event-stream");
-  }
-
-  /** Reads an error of the engine and says what it means; what it returns is never reached. */
-  private AttemptFailed refusedByEngine(Call call, Reservation place)
-      throws Refusal, TooLongHere, ClientGone {
-    byte[] body;
-    try {
-      body = call.reply().bytes(limits.errorBytesMax());
-    } catch (IOException unreadable) {
-      return call.failed(unreadable);
-    }
-    call.keep();
-    return meaning(call.reply().status(), EngineError.parse(body), place);
-  }
-
-  private static AttemptFailed meaning(int status, EngineError error, Reservation place)
-      throws Refusal, TooLongHere {
-    return switch (EngineReply.of(status, error, place.target().name())) {
-      case Failure failure -> failure.failed();
-      case TooLong tooLong -> {
-        place.served();
-        throw new TooLongHere(tooLong.overflow());
-      }
-      case ClientsMistake mistake -> {
-        place.served();
-        throw Refusal.refused(mistake.error());
-      }
-    };
-  }
-
-  private void stream(
-      Exchange exchange,
-      Scanned asked,
-      Reservation place,
-      Call call,
-      ServerResponse response,
-      ClientConnection client)
-      throws AttemptFailed, ClientGone {
-    StreamRelay relay =
-        new StreamRelay(
-            call,
-            exchange,
-            client,
-            limits.eventBytesMax(),
-            asked.includeUsage(),
-            () -> {
-              ReplyHeaders.identify(response, exchange, fleet.current().revision());
-              ReplyHeaders.events(response);
-              return response.outputStream();
-            },
-            nanoClock);
-    String cut = relay.relay();
-    if (cut != null) {
-      if (relay.stalled()) {
-        place.stalled(cut);
-      } else {
-        place.failed(cut);
-      }
-      exchange.end(200, "cut", "stream_cut");
-      recorder.cut(exchange, cut);
-      throw new CloseConnectionException("the stream was cut, and its client told");
-    }
-    place.served();
-    exchange.end(200, "ok", "");
-    upstream.finish(call, limits.drain(), relay::drain);
-    call.keep();
-  }
-
-  private void whole(
-      Exchange exchange,
-      Reservation place,
-      Call call,
-      ServerResponse response,
-      ClientConnection client)
-      throws AttemptFailed, TooLongHere, Refusal, ClientGone {
-    byte[] body;
-    try {
-      call.deadline().pause();
-      body = call.reply().bytes(limits.replyBytesMax());
-    } catch (IOException cut) {
-      throw call.failed(cut);
-    }
-    call.keep();
-    ChunkScan scan = new ChunkScan(exchange.model);
-    if (exchange.streamed || !scan.scan(body, 0, body.length)) {
-      String reason =
-          exchange.streamed
-              ? "answered a request for a stream without one"
-              : "answered with something that is not a JSON object";
-      throw AttemptFailed.answered(
-          reason,
-          AttemptFailed.Blame.TARGET,
-          ApiError.badGateway("upstream_failed", place.target().name() + " " + reason));
-    }
-    EngineError error = scan.error();
-    if (error != null) {
-      throw meaning(500, error, place);
-    }
-    exchange.usage = scan.usage();
-    exchange.timings = scan.timings();
-    exchange.firstByteNanos = nanoClock.getAsLong();
-    place.served();
-    ReplyHeaders.identify(response, exchange, fleet.current().revision());
-    response.header(HeaderValues.CONTENT_TYPE_JSON);
-    exchange.end(200, "ok", "");
-    client.writing();
-    try {
-      response.send(scan.withModel(body));
-    } catch (RuntimeException unwritable) {
-      throw new ClientGone();
-    } finally {
-      client.written();
-    }
   }
 
   private void refuse(
@@ -407,20 +316,6 @@ public final class Gateway implements HttpService {
     if (unread) {
       RequestBodies.drop(request, linger, nanoClock);
       throw new CloseConnectionException("refused before its body was read");
-    }
-  }
-
-  /** The engine found the prompt too long for it. */
-  private static final class TooLongHere extends Exception {
-    private static final long serialVersionUID = 1;
-
-    private final long promptTokens;
-    private final long contextTokens;
-
-    TooLongHere(EngineError.ContextOverflow overflow) {
-      super("too long", null, false, false);
-      this.promptTokens = overflow.promptTokens();
-      this.contextTokens = overflow.contextTokens();
     }
   }
 }

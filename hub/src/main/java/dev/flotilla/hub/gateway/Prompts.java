@@ -1,5 +1,6 @@
 package dev.flotilla.hub.gateway;
 
+import dev.flotilla.wire.Json;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -8,8 +9,9 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
+import tools.jackson.databind.JsonNode;
 
-/** The bodies by which llama-server counts a prompt. */
+/** The bodies by which llama-server counts a prompt, and the counts of it and of vLLM. */
 final class Prompts {
 
   private Prompts() {}
@@ -72,6 +74,23 @@ final class Prompts {
         json.skipChildren();
       }
       throw new IOException("no tokens in the reply of /tokenize");
+    } catch (JacksonException malformed) {
+      throw new IOException("the reply of /tokenize is not JSON", malformed);
+    }
+  }
+
+  /**
+   * How many tokens a reply of vLLM's {@code /tokenize} counts.
+   *
+   * @throws IOException where it counts none
+   */
+  static int count(byte[] reply) throws IOException {
+    try {
+      JsonNode count = Json.MAPPER.readTree(reply).path("count");
+      if (!count.canConvertToInt() || count.intValue() < 0) {
+        throw new IOException("no count in the reply of /tokenize");
+      }
+      return count.intValue();
     } catch (JacksonException malformed) {
       throw new IOException("the reply of /tokenize is not JSON", malformed);
     }

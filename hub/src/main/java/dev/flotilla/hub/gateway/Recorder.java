@@ -101,6 +101,10 @@ public final class Recorder {
       return;
     }
     served.accept(target);
+    if (exchange.answers > 1) {
+      // Their times lie behind one another, perhaps on several targets.
+      return;
+    }
     EngineTimings timings = exchange.timings;
     long firstToken = exchange.streamed ? exchange.firstByteNanos - exchange.sentNanos : -1;
     long decode =

@@ -26,6 +26,13 @@ final class RequestIds {
     return "req-" + hex.toHexDigits(random.nextLong()) + hex.toHexDigits(random.nextInt());
   }
 
+  /** For a tool call that its engine gave none. */
+  static String ofToolCall() {
+    ThreadLocalRandom random = ThreadLocalRandom.current();
+    HexFormat hex = HexFormat.of();
+    return "call_" + hex.toHexDigits(random.nextLong()) + hex.toHexDigits(random.nextLong());
+  }
+
   private static boolean harmless(String id) {
     if (id.isEmpty() || id.length() > CHARS_MAX) {
       return false;

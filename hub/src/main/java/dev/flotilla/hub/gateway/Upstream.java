@@ -81,23 +81,22 @@ final class Upstream {
     return message == null || message.isEmpty() ? failure.getClass().getSimpleName() : message;
   }
 
-  /** Reads a reply's last bytes, for which nobody waits any more, within their own time. */
+  /**
+   * Reads a reply's last bytes, for which nobody waits any more, within their own time: it runs
+   * until the call is kept or closed.
+   */
   void finish(Call call, DeadlineLimits times, Runnable reading) {
-    call.deadline().close();
-    Deadline last = deadlines.watch(call.connection(), times);
-    try {
-      reading.run();
-    } finally {
-      last.close();
-    }
+    call.deadline.close();
+    call.deadline = deadlines.watch(call.connection(), times);
+    reading.run();
   }
 
   /** A reply that has begun. Closing it closes the connection, unless it was kept before. */
   static final class Call implements AutoCloseable {
     private final Dialer.Lease lease;
-    private final Deadline deadline;
     private final HttpReply reply;
     private final ClientConnection client;
+    private Deadline deadline;
     private boolean kept;
 
     Call(Dialer.Lease lease, Deadline deadline, HttpReply reply, ClientConnection client) {

@@ -33,8 +33,10 @@ public sealed interface Admission {
    *
    * @param explanation one sentence for the client
    * @param contextTokens for {@link Why#CONTEXT} the largest context there is, otherwise 0
+   * @param param the request's field that it is about
    */
-  record NothingServes(Why why, String explanation, int contextTokens, Duration retryAfter)
+  record NothingServes(
+      Why why, String explanation, int contextTokens, String param, Duration retryAfter)
       implements Admission {}
 
   /** {@link Ticket#cancel()} came first. */
@@ -46,7 +48,7 @@ public sealed interface Admission {
     UNKNOWN_NAME,
     /** The name has no target and none is coming. */
     NOT_SERVING,
-    /** No target of the name answers this kind of request. */
+    /** No target of the name answers this kind of request, or has what it asks for. */
     CAPABILITY,
     /** No target's context can hold the request. */
     CONTEXT,

@@ -170,7 +170,11 @@ public final class Dispatcher {
     if (name == null) {
       ticket.settle(
           new NothingServes(
-              Why.UNKNOWN_NAME, "there is no model '" + needs.model() + "'", 0, RetryAfter.LEAST));
+              Why.UNKNOWN_NAME,
+              "there is no model '" + needs.model() + "'",
+              0,
+              "model",
+              RetryAfter.LEAST));
       return true;
     }
     Survey survey = Survey.of(needs, name, ledger, faults, now, ticket.hopes(now));

@@ -1,6 +1,7 @@
 package dev.flotilla.hub.routing;
 
 import dev.flotilla.hub.routing.Target.Capability;
+import dev.flotilla.shape.dialect.Feature;
 import java.util.Set;
 
 /**
@@ -13,6 +14,7 @@ import java.util.Set;
  *     that is not known
  * @param promptTokens best guess of the prompt's length, for the expected time only
  * @param outputTokensMax most tokens that the client wants, 0 where it does not say
+ * @param features what the request asks for that not every engine has
  * @param tried ledger keys of the targets that already failed this request
  */
 public record RequestNeeds(
@@ -22,9 +24,11 @@ public record RequestNeeds(
     int contextTokens,
     int promptTokens,
     int outputTokensMax,
+    Set<Feature> features,
     Set<String> tried) {
 
   public RequestNeeds {
+    features = Set.copyOf(features);
     tried = Set.copyOf(tried);
   }
 
@@ -33,7 +37,13 @@ public record RequestNeeds(
     var more = new java.util.HashSet<>(tried);
     more.add(target.ledgerKey());
     return new RequestNeeds(
-        model, capability, key, contextTokens, promptTokens, outputTokensMax, more);
+        model, capability, key, contextTokens, promptTokens, outputTokensMax, features, more);
+  }
+
+  /** The same request, of whose prompt more is known. */
+  public RequestNeeds withPrompt(int context, int prompt) {
+    return new RequestNeeds(
+        model, capability, key, context, prompt, outputTokensMax, features, tried);
   }
 
   /** Whether the target could serve the request, if it had room. */
@@ -44,7 +54,13 @@ public record RequestNeeds(
   /** Whether the target answers this kind of request and can hold its prompt. */
   boolean fits(Target target) {
     return answeredBy(target)
+        && honouredBy(target)
         && (target.contextTokens() == 0 || contextTokens <= target.contextTokens());
+  }
+
+  /** Whether the target's engine has what the request asks for. */
+  boolean honouredBy(Target target) {
+    return features.isEmpty() || target.dialect().honoursAll(features);
   }
 
   /** Whether the target answers this kind of request at all. */

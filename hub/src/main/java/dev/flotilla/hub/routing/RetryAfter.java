@@ -25,7 +25,7 @@ final class RetryAfter {
     double seconds = 0;
     if (name != null && !name.targets().isEmpty()) {
       RequestNeeds usual =
-          new RequestNeeds(name.name(), Target.Capability.TEXT, "", 0, 0, 0, Set.of());
+          new RequestNeeds(name.name(), Target.Capability.TEXT, "", 0, 0, 0, Set.of(), Set.of());
       Speeds.Neutral neutral = speeds.neutral(name.targets());
       for (Target target : name.targets()) {
         slots += target.slots();

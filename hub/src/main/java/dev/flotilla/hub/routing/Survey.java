@@ -2,9 +2,13 @@ package dev.flotilla.hub.routing;
 
 import dev.flotilla.hub.routing.Admission.NothingServes;
 import dev.flotilla.hub.routing.Admission.Why;
+import dev.flotilla.shape.dialect.Feature;
+import dev.flotilla.shape.dialect.Honour;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +21,7 @@ final class Survey {
 
   private final boolean hoping;
   private boolean answered;
+  private boolean honoured;
   private boolean fitting;
   private boolean untried;
   private boolean waitable;
@@ -52,6 +57,10 @@ final class Survey {
       return;
     }
     answered = true;
+    if (!needs.honouredBy(target)) {
+      return;
+    }
+    honoured = true;
     contextTokens = Math.max(contextTokens, target.contextTokens());
     if (!needs.fits(target)) {
       return;
@@ -119,7 +128,11 @@ final class Survey {
               ? "model '" + name.name() + "' has no embeddings"
               : "model '" + name.name() + "' answers embeddings only",
           0,
+          "model",
           RetryAfter.LEAST);
+    } else if (!honoured) {
+      // One that comes may be of another engine.
+      return name.coming() > 0 ? null : notCapable(needs, name);
     } else if (!fitting) {
       return context(contextTokens, name);
     }
@@ -131,11 +144,16 @@ final class Survey {
           Why.SET_ASIDE,
           "model '" + name.name() + "' is set aside after a fault of " + asideReason,
           0,
+          "model",
           RetryAfter.atLeast(Duration.ofNanos(asideNanos)));
     }
     if (fitting && !untried) {
       return new NothingServes(
-          Why.ALL_TRIED, "every target of model '" + name.name() + "' failed", 0, RetryAfter.LEAST);
+          Why.ALL_TRIED,
+          "every target of model '" + name.name() + "' failed",
+          0,
+          "model",
+          RetryAfter.LEAST);
     }
     return new NothingServes(
         Why.NOT_SERVING,
@@ -143,7 +161,32 @@ final class Survey {
             ? "no worker serves model '" + name.name() + "' now"
             : name.explanation(),
         0,
+        "model",
         Duration.ofSeconds(5));
+  }
+
+  /** Names the features that no target has, or else those that no target has all of. */
+  private static NothingServes notCapable(RequestNeeds needs, FleetSnapshot.Name name) {
+    Set<Feature> lacking = EnumSet.noneOf(Feature.class);
+    for (Feature feature : needs.features()) {
+      if (name.targets().stream()
+          .filter(needs::answeredBy)
+          .allMatch(target -> target.dialect().honours(feature) == Honour.NOT)) {
+        lacking.add(feature);
+      }
+    }
+    boolean together = lacking.isEmpty();
+    if (together) {
+      lacking.addAll(needs.features());
+    }
+    String words = String.join(", ", lacking.stream().map(Feature::words).toList());
+    return new NothingServes(
+        Why.CAPABILITY,
+        "model '%s' has no engine now that can do this%s: %s"
+            .formatted(name.name(), together ? " in one request" : "", words),
+        0,
+        lacking.iterator().next().param(),
+        RetryAfter.LEAST);
   }
 
   private static NothingServes context(int contextTokens, FleetSnapshot.Name name) {
@@ -151,6 +194,7 @@ final class Survey {
         Why.CONTEXT,
         "the largest context of model '" + name.name() + "' is " + contextTokens + " tokens",
         contextTokens,
+        "messages",
         RetryAfter.LEAST);
   }
 }

@@ -1,5 +1,7 @@
 package dev.flotilla.hub.routing;
 
+import dev.flotilla.shape.dialect.Dialect;
+import dev.flotilla.shape.dialect.Promise;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param slots requests that may be in flight at once
  * @param admitting false while it drains or is suspect: what runs goes on, nothing new is sent
  * @param capability which routes it answers
+ * @param promise the form that its replies are given; null for a backend of a name that promises
+ *     nothing: its replies keep theirs
  * @param apiKey what the hub sends as bearer token, or null
  * @param host value of the {@code Host} header
  * @param basePath put in front of {@code /v1/…}, empty or starting with a slash
@@ -38,6 +42,7 @@ public record Target(
     int slots,
     boolean admitting,
     Capability capability,
+    @Nullable Promise promise,
     @Nullable String apiKey,
     String host,
     String basePath,
@@ -61,6 +66,15 @@ public record Target(
 
   /** The same place, which takes requests or does not. */
   public Target admitting(boolean now) {
+    return with(now, promise);
+  }
+
+  /** The same place under a name that promises this. */
+  public Target promising(Promise promised) {
+    return with(admitting, promised);
+  }
+
+  private Target with(boolean admittingNow, @Nullable Promise promised) {
     return new Target(
         name,
         kind,
@@ -72,12 +86,18 @@ public record Target(
         contextTokens,
         longestTokenBytes,
         slots,
-        now,
+        admittingNow,
         capability,
+        promised,
         apiKey,
         host,
         basePath,
         dialer);
+  }
+
+  /** How its engine speaks. */
+  public Dialect dialect() {
+    return Dialect.of(engine);
   }
 
   /** The identity under which the ledger counts: name and launch. */

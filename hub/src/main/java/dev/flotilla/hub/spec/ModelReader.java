@@ -94,7 +94,7 @@ final class ModelReader {
     Optional<Reasoning> reasoning =
         section
             .take("reasoning")
-            .map(word -> word.word(Reasoning.words(), List.of("reasoning")).map(ModelReader::place))
+            .map(word -> word.word(Reasoning.words(), List.of()).map(ModelReader::place))
             .orElse(Optional.of(Reasoning.INLINE));
     Optional<Boolean> tools = truthOr(section, "tools", false);
     Optional<Value> floor = section.take("min-decode");

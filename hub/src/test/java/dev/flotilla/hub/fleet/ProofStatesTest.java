@@ -169,6 +169,7 @@ final class ProofStatesTest {
         true,
         Target.Capability.TEXT,
         null,
+        null,
         "127.0.0.1:1",
         "",
         (_, _) -> {

@@ -94,6 +94,7 @@ class BackendProbeTest {
               1,
               true,
               Target.Capability.BOTH,
+              null,
               key,
               "127.0.0.1:" + port,
               "/api",

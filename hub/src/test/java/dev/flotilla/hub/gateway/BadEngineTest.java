@@ -86,8 +86,7 @@ class BadEngineTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {"drop", "close", "half", "utf8", "garbage", "error", "no-done", "no-reason"})
+  @ValueSource(strings = {"drop", "close", "half", "utf8", "garbage", "error", "no-reason"})
   void aStreamThatFailsLaterEndsWithOneErrorEventAndNothingThatLooksWhole(String how) {
     a.alwaysChat(
         switch (how) {
@@ -97,7 +96,6 @@ class BadEngineTest {
           case "utf8" -> Script.answer("one", "two").invalidUtf8After(1);
           case "garbage" -> Script.answer("one", "two").garbageAfter(1);
           case "error" -> Script.answer("one", "two").errorAfter(1);
-          case "no-done" -> Script.answer("one", "two").withoutDone();
           default -> Script.answer("one", "two").withoutFinishReason();
         });
     try (TestHub hub = TestHub.over(a);
@@ -110,9 +108,7 @@ class BadEngineTest {
       assertThat(all)
           .containsOnlyOnce("data: {\"error\":{\"message\":\"the answer is incomplete: a ")
           .contains("\"type\":\"server_error\"", "\"code\":\"stream_cut\"");
-      if (!how.equals("no-done")) {
-        assertThat(all).doesNotContain("\"finish_reason\":\"stop\"");
-      }
+      assertThat(all).doesNotContain("\"finish_reason\":\"stop\"");
       assertThat(hub.usage(1).outcome()).isEqualTo("cut");
       await().until(() -> load(hub, "a").failed() == 1);
       assertThat(hub.events).as("it may have died, which its agent tells").isEmpty();

@@ -12,10 +12,12 @@ import dev.flotilla.hub.server.HubServer;
 import dev.flotilla.hub.server.ServerLimits;
 import dev.flotilla.hub.store.Journal;
 import dev.flotilla.hub.store.Usage;
+import dev.flotilla.shape.dialect.Promise;
 import dev.flotilla.testkit.ScriptedEngine;
 import dev.flotilla.testkit.TestClient;
 import dev.flotilla.wire.ControlMessage.Severity;
 import dev.flotilla.wire.Deadlines;
+import dev.flotilla.wire.WorkerSpec.Reasoning;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -23,10 +25,13 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** A hub with its real listener, over scripted engines that it reaches by sockets. */
 final class TestHub implements AutoCloseable {
@@ -44,6 +49,7 @@ final class TestHub implements AutoCloseable {
     int longestTokenBytes = 16;
     String engine = "llama-server";
     Capability capability = Capability.TEXT;
+    @Nullable Promise promise = new Promise(Reasoning.REASONING_CONTENT, true);
     LongSupplier routingNanos = System::nanoTime;
 
     /** Whatever is set aside stays so, however long a busy machine takes for the next request. */
@@ -132,6 +138,14 @@ final class TestHub implements AutoCloseable {
     fleet.serve(MODEL, targets);
   }
 
+  /** An engine of another kind serves the model beside those that do. */
+  void serveAs(String kind, String name, ScriptedEngine engine) {
+    List<Target> targets =
+        new ArrayList<>(Objects.requireNonNull(fleet.current().names().get(MODEL)).targets());
+    targets.add(target(name, 1, kind, engine));
+    fleet.serve(MODEL, targets.toArray(Target[]::new));
+  }
+
   Target target(String name, ScriptedEngine engine) {
     return target(name, 1, engine);
   }
@@ -142,6 +156,10 @@ final class TestHub implements AutoCloseable {
   }
 
   private Target target(String name, long generation, ScriptedEngine engine) {
+    return target(name, generation, setup.engine, engine);
+  }
+
+  private Target target(String name, long generation, String kind, ScriptedEngine engine) {
     URI url = URI.create(engine.url());
     SocketDialer dialer =
         new SocketDialer(url, Optional.empty(), SocketDialer.Limits.DEFAULTS, System::nanoTime);
@@ -151,7 +169,7 @@ final class TestHub implements AutoCloseable {
         Kind.WORKER,
         MODEL,
         "own-name",
-        setup.engine,
+        kind,
         "node",
         generation,
         setup.contextTokens,
@@ -159,6 +177,7 @@ final class TestHub implements AutoCloseable {
         setup.slots,
         true,
         setup.capability,
+        setup.promise,
         "engine-key",
         dialer.hostHeader(),
         "",

@@ -75,6 +75,7 @@ class DispatcherModelTest {
                 random.nextInt(5000),
                 random.nextInt(1000),
                 0,
+                Set.of(),
                 Set.of())));
   }
 

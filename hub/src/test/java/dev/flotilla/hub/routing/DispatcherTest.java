@@ -12,6 +12,7 @@ import dev.flotilla.hub.routing.Admission.QueueFull;
 import dev.flotilla.hub.routing.Admission.WaitedTooLong;
 import dev.flotilla.hub.routing.Admission.Why;
 import dev.flotilla.hub.routing.Target.Capability;
+import dev.flotilla.shape.dialect.Feature;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -192,11 +193,55 @@ class DispatcherTest {
   void embeddingsGoOnlyWhereTheyCanBeMade() {
     fleet.serve("m", target("a", "m", 1));
 
-    var needs = new RequestNeeds("m", Capability.EMBEDDINGS, "", 0, 0, 0, Set.of());
+    var needs = new RequestNeeds("m", Capability.EMBEDDINGS, "", 0, 0, 0, Set.of(), Set.of());
 
     assertThat(dispatcher.enter(needs).settled())
         .isInstanceOfSatisfying(
             NothingServes.class, nothing -> assertThat(nothing.why()).isEqualTo(Why.CAPABILITY));
+  }
+
+  @Test
+  void aRequestGoesWhereTheEngineHasWhatItAsksFor() {
+    fleet.serve("m", target("apple", "m", "mlx-lm"), target("box", "m", "vllm"));
+
+    for (int i = 0; i < 3; i++) {
+      try (Reservation place = granted(dispatcher.enter(asking(Feature.JSON_SCHEMA)))) {
+        assertThat(place.target().name()).isEqualTo("box");
+      }
+    }
+  }
+
+  @Test
+  void whatNoEngineOfTheNameHasIsRefusedByItsWords() {
+    fleet.serve("m", target("apple", "m", "mlx-lm"));
+
+    assertThat(dispatcher.enter(asking(Feature.JSON_SCHEMA, Feature.STOP_STRINGS)).settled())
+        .isInstanceOfSatisfying(
+            NothingServes.class,
+            nothing -> {
+              assertThat(nothing.why()).isEqualTo(Why.CAPABILITY);
+              assertThat(nothing.explanation())
+                  .isEqualTo(
+                      "model 'm' has no engine now that can do this: answers by a JSON schema"
+                          + " (response_format json_schema)");
+              assertThat(nothing.param()).isEqualTo("response_format");
+            });
+  }
+
+  @Test
+  void aWorkerThatComesMayBeOfAnotherEngineSoTheRequestWaits() {
+    fleet.name(
+        new FleetSnapshot.Name("m", 1, 4096, List.of(target("apple", "m", "mlx-lm")), 1, "why"));
+
+    Ticket ticket = dispatcher.enter(asking(Feature.JSON_SCHEMA));
+    assertThat(ticket.settled()).isNull();
+    fleet.serve("m", target("apple", "m", "mlx-lm"), target("box", "m", "vllm"));
+
+    granted(ticket).close();
+  }
+
+  private static RequestNeeds asking(Feature... features) {
+    return new RequestNeeds("m", Capability.TEXT, "", 0, 100, 0, Set.of(features), Set.of());
   }
 
   @Test
@@ -363,7 +408,7 @@ class DispatcherTest {
   }
 
   private static RequestNeeds needs(String model, String key, int contextTokens) {
-    return new RequestNeeds(model, Capability.TEXT, key, contextTokens, 100, 0, Set.of());
+    return new RequestNeeds(model, Capability.TEXT, key, contextTokens, 100, 0, Set.of(), Set.of());
   }
 
   private static Reservation granted(Ticket ticket) {

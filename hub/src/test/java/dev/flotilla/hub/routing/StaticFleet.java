@@ -57,25 +57,38 @@ public final class StaticFleet implements FleetSource {
   }
 
   public static Target target(String name, String model, int slots) {
-    return target(
-        name,
-        model,
-        slots,
-        1,
-        4096,
-        (fresh, limit) -> {
-          throw new java.io.IOException("nobody listens");
-        });
+    return target(name, model, slots, 1, 4096, StaticFleet::nobody);
+  }
+
+  /** A target of that engine. */
+  public static Target target(String name, String model, String engine) {
+    return target(name, model, engine, 1, 1, 4096, StaticFleet::nobody);
   }
 
   public static Target target(
       String name, String model, int slots, long generation, int contextTokens, Dialer dialer) {
+    return target(name, model, "llama-server", slots, generation, contextTokens, dialer);
+  }
+
+  private static Dialer.Lease nobody(boolean fresh, java.time.Duration limit)
+      throws java.io.IOException {
+    throw new java.io.IOException("nobody listens");
+  }
+
+  private static Target target(
+      String name,
+      String model,
+      String engine,
+      int slots,
+      long generation,
+      int contextTokens,
+      Dialer dialer) {
     return new Target(
         name,
         Kind.WORKER,
         model,
         model,
-        "llama-server",
+        engine,
         "node",
         generation,
         contextTokens,
@@ -84,28 +97,13 @@ public final class StaticFleet implements FleetSource {
         true,
         Capability.TEXT,
         null,
+        null,
         "127.0.0.1",
         "",
         dialer);
   }
 
   public static Target draining(Target target) {
-    return new Target(
-        target.name(),
-        target.kind(),
-        target.model(),
-        target.upstreamModel(),
-        target.engine(),
-        target.node(),
-        target.generation(),
-        target.contextTokens(),
-        target.longestTokenBytes(),
-        target.slots(),
-        false,
-        target.capability(),
-        target.apiKey(),
-        target.host(),
-        target.basePath(),
-        target.dialer());
+    return target.admitting(false);
   }
 }

@@ -169,10 +169,7 @@ class FleetFilePropertyTest {
                 embeddings));
       }
       recipes.add(recipe(When.ANYWHERE, embeddings));
-      Reasoning reasoning =
-          random.nextBoolean()
-              ? Reasoning.INLINE
-              : random.nextBoolean() ? Reasoning.OFF : Reasoning.REASONING_CONTENT;
+      Reasoning reasoning = pick(List.of(Reasoning.values()));
       Promise promise =
           new Promise(
               random.nextInt(64, 1 << 24),
@@ -202,7 +199,7 @@ class FleetFilePropertyTest {
       return pick(List.of(words));
     }
 
-    private String pick(List<String> words) {
+    private <T> T pick(List<T> words) {
       return words.get(random.nextInt(words.size()));
     }
   }

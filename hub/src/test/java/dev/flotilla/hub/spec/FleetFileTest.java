@@ -211,11 +211,11 @@ class FleetFileTest {
             model("{ contxt: 4096 }", "1", GOOD),
             "line 3: models.m.promise: `context` is missing, such as `context: 16384`\nline 3: models.m.promise: unknown key `contxt`; did you mean `context`?"),
         arguments(
-            model("{ context: 4096, reasoning: reasoning }", "1", GOOD),
-            "line 3: models.m.promise.reasoning: `reasoning` is not supported yet; choose `inline`, `reasoning_content`, `off`"),
+            model("{ context: 4096, reasoning: think }", "1", GOOD),
+            "line 3: models.m.promise.reasoning: `think` is not one of `inline`, `reasoning_content`, `reasoning`, `off`"),
         arguments(
             model("{ context: 4096, reasoning: inlin }", "1", GOOD),
-            "line 3: models.m.promise.reasoning: `inlin` is not one of `inline`, `reasoning_content`, `off`; did you mean `inline`?"),
+            "line 3: models.m.promise.reasoning: `inlin` is not one of `inline`, `reasoning_content`, `reasoning`, `off`; did you mean `inline`?"),
         arguments(
             model("{ context: 4096, tools: yes }", "1", GOOD),
             "line 3: models.m.promise.tools: `true` or `false` is needed here, not `yes`"),

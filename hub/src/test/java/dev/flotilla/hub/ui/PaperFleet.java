@@ -255,6 +255,7 @@ final class PaperFleet implements DashboardData {
         8,
         true,
         Target.Capability.BOTH,
+        null,
         "sk-hidden",
         "127.0.0.1",
         "",

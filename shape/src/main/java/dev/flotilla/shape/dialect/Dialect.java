@@ -12,7 +12,9 @@ public enum Dialect {
   VLLM("vllm"),
   /**
    * Has no grammar, no {@code n}, no {@code tool_choice}; finds stop strings on token boundaries
-   * only; takes one text as prompt; leaves log-probabilities out of streams.
+   * only; takes one text as prompt; leaves log-probabilities out of streams, and shows those of the
+   * likeliest tokens, not of the one that was taken; dies of a bias on a token that it has not;
+   * fetches images from wherever a client says.
    */
   MLX_LM("mlx-lm"),
   /** A server that nobody said what it is: it is believed to have everything. */
@@ -40,24 +42,46 @@ public enum Dialect {
 
   /** Who sees to the feature where this engine serves. */
   public Honour honours(Feature feature) {
-    return this == MLX_LM ? byMlxLm(feature) : Honour.BY_ENGINE;
+    if (feature == Feature.SEVERAL_ANSWERS || feature == Feature.SEVERAL_PROMPTS) {
+      return Honour.BY_HUB;
+    }
+    boolean lacking =
+        switch (this) {
+          case LLAMA_SERVER -> lackedByLlamaServer(feature);
+          case VLLM -> lackedByVllm(feature);
+          case MLX_LM -> lackedByMlxLm(feature);
+          case UNKNOWN -> false;
+        };
+    if (lacking) {
+      return Honour.NOT;
+    }
+    return this == MLX_LM && feature == Feature.STOP_STRINGS ? Honour.BY_HUB : Honour.BY_ENGINE;
   }
 
-  private static Honour byMlxLm(Feature feature) {
+  private static boolean lackedByLlamaServer(Feature feature) {
     return switch (feature) {
-      case FORCED_TOOL_CALL,
-          JSON_OBJECT,
-          JSON_SCHEMA,
-          STREAMED_LOGPROBS,
-          COMPLETION_LOGPROBS,
-          SEVERAL_PROMPTS,
-          TOKEN_PROMPT,
+      case STREAMED_LOGPROBS_WITH_TOOLS,
           ECHO,
           SUFFIX,
-          BEST_OF ->
-          Honour.NOT;
-      case SEVERAL_ANSWERS, STOP_STRINGS -> Honour.BY_HUB;
-      case LOGPROBS -> Honour.BY_ENGINE;
+          BEST_OF,
+          STRUCTURED_OUTPUTS,
+          GUIDED_DECODING ->
+          true;
+      default -> false;
+    };
+  }
+
+  private static boolean lackedByVllm(Feature feature) {
+    return switch (feature) {
+      case SUFFIX, BEST_OF, GBNF_GRAMMAR, GUIDED_DECODING -> true;
+      default -> false;
+    };
+  }
+
+  private static boolean lackedByMlxLm(Feature feature) {
+    return switch (feature) {
+      case LOGPROBS, STOP_STRINGS -> false;
+      default -> true;
     };
   }
 

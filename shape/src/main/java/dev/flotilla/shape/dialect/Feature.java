@@ -16,6 +16,14 @@ public enum Feature {
   LOGPROBS("logprobs", "log-probabilities (logprobs)"),
   /** {@code logprobs} of a chat reply that comes as a stream. */
   STREAMED_LOGPROBS("logprobs", "log-probabilities in a stream (logprobs with stream)"),
+  /** {@code logprobs} of a stream that may hold tool calls. */
+  STREAMED_LOGPROBS_WITH_TOOLS(
+      "logprobs", "log-probabilities in a stream with tools (logprobs with stream and tools)"),
+  /** {@code logprobs} where not always the likeliest token is taken. */
+  SAMPLED_LOGPROBS(
+      "logprobs", "log-probabilities of sampled tokens (logprobs with a temperature above 0)"),
+  /** {@code top_logprobs} above 11. */
+  MANY_LOGPROBS("top_logprobs", "more than 11 log-probabilities for each token (top_logprobs)"),
   /** {@code logprobs} of {@code /v1/completions}, a number there. */
   COMPLETION_LOGPROBS("logprobs", "log-probabilities of a completion (logprobs)"),
   /** Several answers: {@code n} above 1. */
@@ -26,12 +34,26 @@ public enum Feature {
   SEVERAL_PROMPTS("prompt", "several prompts in one request (a list as prompt)"),
   /** {@code /v1/completions} with token ids. */
   TOKEN_PROMPT("prompt", "prompts of token ids (prompt)"),
+  /** {@code /v1/completions} with nothing as prompt. */
+  EMPTY_PROMPT("prompt", "empty prompts (prompt)"),
   /** {@code echo} of {@code /v1/completions}. */
   ECHO("echo", "the prompt in front of the answer (echo)"),
   /** {@code suffix} of {@code /v1/completions}. */
   SUFFIX("suffix", "text after the answer (suffix)"),
   /** {@code best_of} of {@code /v1/completions}. */
-  BEST_OF("best_of", "the best of several answers (best_of)");
+  BEST_OF("best_of", "the best of several answers (best_of)"),
+  /** {@code logit_bias}. */
+  LOGIT_BIAS("logit_bias", "a bias on tokens (logit_bias)"),
+  /** Messages with images, recordings or files. */
+  MEDIA("messages", "images, audio or files in messages"),
+  /** A last message of the assistant's, which the answer continues. */
+  PREFILL("messages", "answers that continue an assistant's message (the last of messages)"),
+  /** llama-server's {@code grammar} and {@code json_schema}. */
+  GBNF_GRAMMAR("grammar", "answers by a GBNF grammar (grammar, json_schema)"),
+  /** vLLM's {@code structured_outputs}, and {@code response_format} of {@code structural_tag}. */
+  STRUCTURED_OUTPUTS("structured_outputs", "vLLM's structured outputs (structured_outputs)"),
+  /** vLLM's {@code guided_…}, which it ignores since it calls them otherwise. */
+  GUIDED_DECODING("guided_json", "guided decoding (guided_json, guided_regex, guided_choice)");
 
   private final String param;
   private final String words;

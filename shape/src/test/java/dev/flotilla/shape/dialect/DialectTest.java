@@ -17,25 +17,47 @@ class DialectTest {
   }
 
   @Test
-  void whatMlxLmHasNotIsThisAndNothingElse() {
+  void whatEachEngineHasNotIsThisAndNothingElse() {
+    assertThat(lacking(Dialect.LLAMA_SERVER))
+        .containsExactlyInAnyOrder(
+            Feature.STREAMED_LOGPROBS_WITH_TOOLS,
+            Feature.ECHO,
+            Feature.SUFFIX,
+            Feature.BEST_OF,
+            Feature.STRUCTURED_OUTPUTS,
+            Feature.GUIDED_DECODING);
+    assertThat(lacking(Dialect.VLLM))
+        .containsExactlyInAnyOrder(
+            Feature.SUFFIX, Feature.BEST_OF, Feature.GBNF_GRAMMAR, Feature.GUIDED_DECODING);
+    assertThat(lacking(Dialect.MLX_LM))
+        .containsExactlyInAnyOrderElementsOf(
+            EnumSet.complementOf(
+                EnumSet.of(
+                    Feature.LOGPROBS,
+                    Feature.STOP_STRINGS,
+                    Feature.SEVERAL_ANSWERS,
+                    Feature.SEVERAL_PROMPTS)));
+    assertThat(lacking(Dialect.UNKNOWN)).isEmpty();
+  }
+
+  @Test
+  void whatTheHubSeesToIsThis() {
+    for (Dialect dialect : Dialect.values()) {
+      assertThat(dialect.honours(Feature.SEVERAL_ANSWERS)).isEqualTo(Honour.BY_HUB);
+      assertThat(dialect.honours(Feature.SEVERAL_PROMPTS)).isEqualTo(Honour.BY_HUB);
+    }
+    assertThat(Dialect.MLX_LM.honours(Feature.STOP_STRINGS)).isEqualTo(Honour.BY_HUB);
+    assertThat(Dialect.VLLM.honours(Feature.STOP_STRINGS)).isEqualTo(Honour.BY_ENGINE);
+  }
+
+  private static Set<Feature> lacking(Dialect dialect) {
     Set<Feature> lacking = EnumSet.noneOf(Feature.class);
     for (Feature feature : Feature.values()) {
-      if (Dialect.MLX_LM.honours(feature) == Honour.NOT) {
+      if (dialect.honours(feature) == Honour.NOT) {
         lacking.add(feature);
       }
     }
-    assertThat(lacking)
-        .containsExactlyInAnyOrder(
-            Feature.FORCED_TOOL_CALL,
-            Feature.JSON_OBJECT,
-            Feature.JSON_SCHEMA,
-            Feature.STREAMED_LOGPROBS,
-            Feature.COMPLETION_LOGPROBS,
-            Feature.SEVERAL_PROMPTS,
-            Feature.TOKEN_PROMPT,
-            Feature.ECHO,
-            Feature.SUFFIX,
-            Feature.BEST_OF);
+    return lacking;
   }
 
   @Test
@@ -43,6 +65,6 @@ class DialectTest {
     assertThat(Dialect.MLX_LM.honoursAll(Set.of(Feature.STOP_STRINGS))).isTrue();
     assertThat(Dialect.MLX_LM.honoursAll(Set.of(Feature.STOP_STRINGS, Feature.JSON_SCHEMA)))
         .isFalse();
-    assertThat(Dialect.VLLM.honoursAll(EnumSet.allOf(Feature.class))).isTrue();
+    assertThat(Dialect.UNKNOWN.honoursAll(EnumSet.allOf(Feature.class))).isTrue();
   }
 }
