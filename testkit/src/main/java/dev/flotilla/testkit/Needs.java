@@ -1,5 +1,6 @@
 package dev.flotilla.testkit;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.opentest4j.AssertionFailedError;
@@ -20,6 +21,9 @@ public final class Needs {
 
   /** System property: the folder of what tests fetch once and keep. */
   public static final String CACHE_PROPERTY = "flotilla.test.cache";
+
+  /** System property: the folder of cases that are their owners' and no part of the project. */
+  public static final String CASES_PROPERTY = "flotilla.cases";
 
   private Needs() {}
 
@@ -54,6 +58,24 @@ public final class Needs {
     return named.isEmpty()
         ? Path.of(System.getProperty("user.home"), ".cache", "flotilla-test")
         : Path.of(named).toAbsolutePath();
+  }
+
+  /**
+   * A folder of cases, {@code -Dflotilla.cases=FOLDER} with this name in it. Unlike all else it is
+   * nothing that can be installed, so without the property the test is skipped with {@code CI=true}
+   * too; what {@code .ci/run} says tells whether they ran.
+   */
+  public static Path cases(String name) {
+    String named = System.getProperty(CASES_PROPERTY, "");
+    decide(
+        !named.isEmpty(),
+        "folder of cases that are no part of the project: -D" + CASES_PROPERTY + "=FOLDER",
+        false);
+    Path folder = Path.of(named).toAbsolutePath().resolve(name);
+    if (!Files.isDirectory(folder)) {
+      throw new AssertionFailedError("-D" + CASES_PROPERTY + " has no folder " + folder);
+    }
+    return folder;
   }
 
   static void decide(boolean there, String missing, boolean mustRun) {

@@ -1,0 +1,123 @@
+package dev.flotilla.gguf.template;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Arguments of a call, by place and by name. */
+record Arguments(List<Object> positional, Map<String, Object> named) {
+  static final Arguments NONE = new Arguments(List.of(), Map.of());
+
+  static Arguments of(Object... positional) {
+    return new Arguments(List.of(positional), Map.of());
+  }
+
+  /** All but the first {@code count} by place. */
+  Arguments after(int count) {
+    return new Arguments(positional.subList(count, positional.size()), named);
+  }
+
+  /**
+   * The arguments of a function whose parameters are these.
+   *
+   * @throws Failure for more arguments than parameters, or an unknown name
+   */
+  Bound bind(String function, String... parameters) {
+    List<@Nullable Object> values = new ArrayList<>();
+    if (positional.size() > parameters.length) {
+      throw Failure.failed(
+          "%s takes at most %d arguments, %d are given",
+          function, parameters.length, positional.size());
+    }
+    Map<String, Object> rest = new LinkedHashMap<>(named);
+    for (int i = 0; i < parameters.length; i++) {
+      Object byName = rest.remove(parameters[i]);
+      if (i < positional.size()) {
+        if (byName != null) {
+          throw Failure.failed("%s got two values for '%s'", function, parameters[i]);
+        }
+        values.add(positional.get(i));
+      } else {
+        values.add(byName);
+      }
+    }
+    if (!rest.isEmpty()) {
+      throw Failure.failed(
+          "%s got an unexpected argument '%s'", function, rest.keySet().iterator().next());
+    }
+    return new Bound(function, parameters, values);
+  }
+
+  /** Arguments in the order of a function's parameters. */
+  static final class Bound {
+    private final String function;
+    private final String[] parameters;
+    private final List<@Nullable Object> values;
+
+    private Bound(String function, String[] parameters, List<@Nullable Object> values) {
+      this.function = function;
+      this.parameters = parameters;
+      this.values = values;
+    }
+
+    /** The values that are given, up to the first that is not. */
+    List<Object> given() {
+      List<Object> given = new ArrayList<>();
+      for (Object value : values) {
+        if (value == null) {
+          break;
+        }
+        given.add(value);
+      }
+      return given;
+    }
+
+    boolean has(int index) {
+      return values.get(index) != null;
+    }
+
+    Object or(int index, Object otherwise) {
+      Object value = values.get(index);
+      return value == null ? otherwise : value;
+    }
+
+    Object required(int index) {
+      Object value = values.get(index);
+      if (value == null) {
+        throw Failure.failed("%s needs the argument '%s'", function, parameters[index]);
+      }
+      return value;
+    }
+
+    boolean truth(int index, boolean otherwise) {
+      Object value = values.get(index);
+      return value == null ? otherwise : Kinds.truth(value);
+    }
+
+    String text(int index, String otherwise) {
+      return values.get(index) == null ? otherwise : text(index);
+    }
+
+    String text(int index) {
+      Object value = Markup.plain(required(index));
+      if (value instanceof String text) {
+        return text;
+      }
+      if (value instanceof Undefined missing) {
+        throw missing.failure();
+      }
+      throw Failure.failed(
+          "%s needs a str as '%s', not %s", function, parameters[index], Kinds.name(value));
+    }
+
+    long whole(int index, long otherwise) {
+      Object value = values.get(index);
+      if (value == null) {
+        return otherwise;
+      }
+      return Numbers.index(value, function);
+    }
+  }
+}

@@ -1,0 +1,15 @@
+package dev.flotilla.gguf.template;
+
+import java.util.Iterator;
+
+/**
+ * A Python generator: walked through once, without a length, always true. What {@code map}, {@code
+ * select} and their like return; a template that prints or serialises one was wrong in Python too.
+ *
+ * @param depth how many generators feed each other
+ */
+record Lazy(Iterator<Object> items, int depth) {
+  static Lazy over(Object source, Iterator<Object> items) {
+    return new Lazy(items, source instanceof Lazy lazy ? Budget.deeper(lazy.depth) : 0);
+  }
+}

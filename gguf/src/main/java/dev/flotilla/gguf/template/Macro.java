@@ -1,0 +1,56 @@
+package dev.flotilla.gguf.template;
+
+import dev.flotilla.gguf.template.Stmt.Parameter;
+import dev.flotilla.gguf.template.Stmt.Signature;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** A macro, or the body of a call block, with the scope that it was written in. */
+record Macro(Signature signature, Scope scope) implements Callable {
+  @Override
+  public String name() {
+    return signature.name();
+  }
+
+  @Override
+  public Object call(Rendering rendering, Arguments arguments) {
+    Scope inner = scope.inner();
+    List<Object> given = arguments.positional();
+    Map<String, Object> named = new LinkedHashMap<>(arguments.named());
+    List<Parameter> parameters = signature.parameters();
+    boolean callerIsParameter = false;
+    for (int i = 0; i < parameters.size(); i++) {
+      Parameter parameter = parameters.get(i);
+      callerIsParameter |= parameter.name().equals("caller");
+      Object value = i < given.size() ? given.get(i) : named.remove(parameter.name());
+      if (value == null) {
+        value =
+            parameter.otherwise() != null
+                ? rendering.evaluate(parameter.otherwise(), inner)
+                : new Undefined("parameter '" + parameter.name() + "' was not provided");
+      }
+      inner.set(parameter.name(), value);
+    }
+    if (signature.takesCaller() && !callerIsParameter) {
+      Object caller = named.remove("caller");
+      inner.set("caller", caller == null ? new Undefined("no caller defined") : caller);
+    }
+    if (signature.takesNamed()) {
+      inner.set("kwargs", new LinkedHashMap<Object, Object>(named));
+    } else if (!named.isEmpty()) {
+      throw Failure.failed(
+          "macro '%s' takes no keyword argument '%s'", name(), named.keySet().iterator().next());
+    }
+    int more = given.size() - parameters.size();
+    if (signature.takesMore()) {
+      inner.set(
+          "varargs",
+          new Tuple(more > 0 ? given.subList(parameters.size(), given.size()) : List.of()));
+    } else if (more > 0) {
+      throw Failure.failed(
+          "macro '%s' takes not more than %d argument(s)", name(), parameters.size());
+    }
+    return rendering.capture(signature.body(), inner);
+  }
+}

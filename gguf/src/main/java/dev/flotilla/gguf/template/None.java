@@ -1,0 +1,6 @@
+package dev.flotilla.gguf.template;
+
+/** Python's {@code None}. */
+enum None {
+  NONE
+}

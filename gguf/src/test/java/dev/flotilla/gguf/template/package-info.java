@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.gguf.template;
+
+import org.jspecify.annotations.NullMarked;
