@@ -87,7 +87,12 @@ final class Cursor {
   }
 
   String string(String what, int bytesMax) throws IOException, GgufRefused {
-    byte[] bytes = new byte[stringLength(what, bytesMax)];
+    return new String(bytes(stringLength(what, bytesMax)), StandardCharsets.UTF_8);
+  }
+
+  /** So many bytes, which must have been found to be in the file. */
+  byte[] bytes(int count) throws IOException, GgufRefused {
+    byte[] bytes = new byte[count];
     int done = 0;
     while (done < bytes.length) {
       if (!buffer.hasRemaining()) {
@@ -97,7 +102,7 @@ final class Cursor {
       buffer.get(bytes, done, part);
       done += part;
     }
-    return new String(bytes, StandardCharsets.UTF_8);
+    return bytes;
   }
 
   /** Checks that {@code bytes} more bytes are in the file. */

@@ -98,6 +98,26 @@ public record GgufHeader(
     return type.isPresent() ? FileType.word(type.getAsLong()) : "";
   }
 
+  /**
+   * An array of texts, such as {@code tokenizer.ggml.tokens}, read from the file anew; empty where
+   * there is none.
+   *
+   * @throws GgufRefused where the key holds something else, or the file has changed meanwhile
+   */
+  public StringTable texts(String key) throws GgufRefused {
+    return ArrayReader.texts(this, key);
+  }
+
+  /** An array of floats, such as {@code tokenizer.ggml.scores}, as {@link #texts}. */
+  public float[] floats(String key) throws GgufRefused {
+    return ArrayReader.floats(this, key);
+  }
+
+  /** An array of whole numbers such as {@code tokenizer.ggml.token_type}, as {@link #texts}. */
+  public int[] ints(String key) throws GgufRefused {
+    return ArrayReader.ints(this, key);
+  }
+
   /** A whole number of the architecture, {@code ARCHITECTURE.key} in the file. */
   OptionalLong integer(String key) {
     return metadata.integer(architecture() + "." + key);

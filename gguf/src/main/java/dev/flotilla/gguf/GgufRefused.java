@@ -8,12 +8,13 @@ import java.nio.file.Path;
 public final class GgufRefused extends Exception {
   private static final long serialVersionUID = 1L;
 
-  GgufRefused(Path file, String reason) {
+  /** A refusal whose message is {@code FILE: reason}. */
+  public GgufRefused(Path file, String reason) {
     super(printable(file.toString()) + ": " + reason);
   }
 
   /** Text from outside, fit for a message: no control characters, at most 200 characters. */
-  static String printable(String text) {
+  public static String printable(String text) {
     String clean = text.replaceAll("\\p{Cntrl}", "?");
     return clean.length() <= 200 ? clean : clean.substring(0, 197) + "...";
   }

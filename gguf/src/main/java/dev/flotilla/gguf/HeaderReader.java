@@ -159,6 +159,7 @@ final class HeaderReader {
           default -> throw unknownType(key, type);
         };
     String what = "the array " + shown(key);
+    long position = cursor.position();
     // A string is at least its length of eight bytes, so no array is longer than the file.
     if (elements < 0 || elements > cursor.remaining() / width) {
       throw new GgufRefused(
@@ -168,17 +169,17 @@ final class HeaderReader {
     }
     if (type == TYPE_STRING) {
       strings(key, elements, what);
-      return new Value.Counted(elements);
+      return new Value.Counted(elements, type, position);
     }
     if (key.equals(Vocabulary.TYPES_KEY) && width == 4) {
       for (long i = 0; i < elements; i++) {
         vocabulary.type(i, cursor.i32());
       }
-      return new Value.Counted(elements);
+      return new Value.Counted(elements, type, position);
     }
     if (elements > Metadata.KEPT_ELEMENTS_MAX || type == 6 || type == 12) {
       cursor.skip(elements * width, what);
-      return new Value.Counted(elements);
+      return new Value.Counted(elements, type, position);
     }
     long[] numbers = new long[(int) elements];
     for (int i = 0; i < numbers.length; i++) {

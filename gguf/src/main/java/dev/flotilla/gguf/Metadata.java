@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The keys and values of a header. A key that is missing, or that holds another kind of value than
@@ -65,6 +66,11 @@ public final class Metadata {
         : Optional.empty();
   }
 
+  /** A value as it was read, for this package. */
+  @Nullable Value value(String key) {
+    return values.get(key);
+  }
+
   /** How many elements the array has. */
   public OptionalLong count(String key) {
     return switch (values.get(key)) {
@@ -87,7 +93,12 @@ public final class Metadata {
     @SuppressWarnings("ArrayRecordComponent") // never compared, copied before it leaves the class
     record Wholes(long[] numbers) implements Value {}
 
-    /** An array whose elements are not kept. */
-    record Counted(long elements) implements Value {}
+    /**
+     * An array whose elements are not kept.
+     *
+     * @param type of the elements, as the file numbers it
+     * @param position where the first element is in the file
+     */
+    record Counted(long elements, int type, long position) implements Value {}
   }
 }

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** Writes small model files for tests. */
-final class GgufWriter {
+public final class GgufWriter {
   private final ByteArrayOutputStream keys = new ByteArrayOutputStream();
   private final ByteArrayOutputStream tensors = new ByteArrayOutputStream();
   private long keyCount;
@@ -19,7 +19,7 @@ final class GgufWriter {
   private int version = 3;
 
   /** A llama of two layers with everything that the arithmetic asks for. */
-  static GgufWriter tinyLlama() {
+  public static GgufWriter tinyLlama() {
     return new GgufWriter()
         .text("general.architecture", "llama")
         .text("general.name", "Tiny")
@@ -36,42 +36,42 @@ final class GgufWriter {
         .tensor("output.weight", 8, 64, 3);
   }
 
-  GgufWriter version(int version) {
+  public GgufWriter version(int version) {
     this.version = version;
     return this;
   }
 
-  GgufWriter text(String key, String value) {
+  public GgufWriter text(String key, String value) {
     head(key, 8);
     string(keys, value);
     return this;
   }
 
-  GgufWriter u32(String key, int value) {
+  public GgufWriter u32(String key, int value) {
     head(key, 4);
     i32(keys, value);
     return this;
   }
 
-  GgufWriter u16(String key, int value) {
+  public GgufWriter u16(String key, int value) {
     head(key, 2);
     keys.writeBytes(little(2).putShort((short) value).array());
     return this;
   }
 
-  GgufWriter bool(String key, boolean value) {
+  public GgufWriter bool(String key, boolean value) {
     head(key, 7);
     keys.write(value ? 1 : 0);
     return this;
   }
 
-  GgufWriter f32(String key, float value) {
+  public GgufWriter f32(String key, float value) {
     head(key, 6);
     i32(keys, Float.floatToIntBits(value));
     return this;
   }
 
-  GgufWriter texts(String key, List<String> values) {
+  public GgufWriter texts(String key, List<String> values) {
     head(key, 9);
     i32(keys, 8);
     i64(keys, values.size());
@@ -79,7 +79,7 @@ final class GgufWriter {
     return this;
   }
 
-  GgufWriter i32s(String key, int... values) {
+  public GgufWriter i32s(String key, int... values) {
     head(key, 9);
     i32(keys, 5);
     i64(keys, values.length);
@@ -89,7 +89,17 @@ final class GgufWriter {
     return this;
   }
 
-  GgufWriter bools(String key, boolean... values) {
+  public GgufWriter f32s(String key, float... values) {
+    head(key, 9);
+    i32(keys, 6);
+    i64(keys, values.length);
+    for (float value : values) {
+      i32(keys, Float.floatToIntBits(value));
+    }
+    return this;
+  }
+
+  public GgufWriter bools(String key, boolean... values) {
     head(key, 9);
     i32(keys, 7);
     i64(keys, values.length);
@@ -100,13 +110,13 @@ final class GgufWriter {
   }
 
   /** A key whose type and value bytes are what the test says. */
-  GgufWriter raw(String key, int type, byte... value) {
+  public GgufWriter raw(String key, int type, byte... value) {
     head(key, type);
     keys.writeBytes(value);
     return this;
   }
 
-  GgufWriter tensor(String name, int type, long... dims) {
+  public GgufWriter tensor(String name, int type, long... dims) {
     long elements = 1;
     for (long dim : dims) {
       elements *= dim;
@@ -121,7 +131,7 @@ final class GgufWriter {
     return this;
   }
 
-  GgufWriter tensorAt(String name, int type, long offset, long... dims) {
+  public GgufWriter tensorAt(String name, int type, long offset, long... dims) {
     tensorCount++;
     string(tensors, name);
     i32(tensors, dims.length);
@@ -133,7 +143,7 @@ final class GgufWriter {
     return this;
   }
 
-  byte[] bytes() {
+  public byte[] bytes() {
     ByteArrayOutputStream out = header(tensorCount, keyCount);
     out.writeBytes(new byte[(int) (Math.ceilDiv(out.size(), 32) * 32L - out.size() + dataBytes)]);
     return out.toByteArray();
@@ -151,7 +161,7 @@ final class GgufWriter {
     return out;
   }
 
-  Path write(Path file) throws IOException {
+  public Path write(Path file) throws IOException {
     return Files.write(file, bytes());
   }
 

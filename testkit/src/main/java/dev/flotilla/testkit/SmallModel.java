@@ -58,12 +58,12 @@ public final class SmallModel {
   }
 
   @FunctionalInterface
-  private interface Making {
+  interface Making {
     void make(Path part) throws IOException;
   }
 
   /** Made under another name and then renamed, so what is there is whole. */
-  private static Path once(String name, Making making) {
+  static Path once(String name, Making making) {
     try {
       Path models = Files.createDirectories(Needs.cache().resolve("models"));
       Path made = models.resolve(name);

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.gguf.tokenizer;
+
+import org.jspecify.annotations.NullMarked;
