@@ -2,8 +2,10 @@ package dev.flotilla.gguf;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 
 /**
  * What a model file says of itself, read without reading its weights.
@@ -64,9 +66,11 @@ public record GgufHeader(
       HeaderReader.Part part = HeaderReader.read(file);
       Split.checkFollows(file, part.metadata(), index, place.count());
       files.add(file);
-      tensors.addAll(part.tensors());
+      int number = index;
+      part.tensors().forEach(tensor -> tensors.add(tensor.inPart(number)));
       bytes += part.fileBytes();
     }
+    checkNames(path, tensors);
     OptionalLong promised = first.metadata().integer("split.tensors.count");
     if (promised.isPresent() && promised.getAsLong() != tensors.size()) {
       throw new GgufRefused(
@@ -75,6 +79,35 @@ public record GgufHeader(
               .formatted(place.count(), tensors.size(), promised.getAsLong()));
     }
     return first.header(files, tensors, bytes);
+  }
+
+  private static void checkNames(Path path, List<TensorInfo> tensors) throws GgufRefused {
+    Set<String> names = new HashSet<>();
+    for (TensorInfo tensor : tensors) {
+      if (!names.add(tensor.name())) {
+        throw new GgufRefused(
+            path,
+            "has the tensor '%s' in two parts".formatted(GgufRefused.printable(tensor.name())));
+      }
+    }
+  }
+
+  /**
+   * The architecture's word, which must be one of those that the caller knows.
+   *
+   * @throws GgufRefused with its name where it is another
+   */
+  public String architecture(List<String> known) throws GgufRefused {
+    String architecture = architecture();
+    if (!known.contains(architecture)) {
+      throw new GgufRefused(
+          file,
+          architecture.isEmpty()
+              ? "names no architecture"
+              : "has the architecture '%s'; known are %s"
+                  .formatted(GgufRefused.printable(architecture), String.join(", ", known)));
+    }
+    return architecture;
   }
 
   /** The architecture's word, such as {@code llama}; empty where the file names none. */

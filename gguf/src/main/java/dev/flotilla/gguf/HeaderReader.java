@@ -8,6 +8,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -240,9 +241,25 @@ final class HeaderReader {
           raw.bytes >= 0
               ? raw.bytes
               : (next == null ? dataBytes : Math.min(next, dataBytes)) - raw.offset;
-      tensors.add(new TensorInfo(raw.name, raw.dims, raw.type, bytes));
+      tensors.add(new TensorInfo(raw.name, raw.dims, raw.type, 0, dataStart + raw.offset, bytes));
     }
+    checkApart(tensors);
     return tensors;
+  }
+
+  /** No byte belongs to two tensors. */
+  private void checkApart(List<TensorInfo> tensors) throws GgufRefused {
+    List<TensorInfo> inOrder = new ArrayList<>(tensors);
+    inOrder.sort(Comparator.comparingLong(TensorInfo::position));
+    TensorInfo before = null;
+    for (TensorInfo tensor : inOrder) {
+      if (before != null && before.position() + before.bytes() > tensor.position()) {
+        throw new GgufRefused(
+            path,
+            "the tensors %s and %s overlap".formatted(shown(before.name()), shown(tensor.name())));
+      }
+      before = tensor;
+    }
   }
 
   /** Where the last tensor would end, as far as a long can say. */

@@ -119,6 +119,9 @@ class BadFilesTest {
     assertRefused(
         file(new GgufWriter().tensorAt("t", 0, 0, 8).tensorAt("t", 0, 0, 8).bytes()),
         "has the tensor 't' twice");
+    assertRefused(
+        file(new GgufWriter().tensor("t", 0, 16).tensorAt("u", 0, 32, 8).bytes()),
+        "the tensors 't' and 'u' overlap");
   }
 
   @Test

@@ -15,7 +15,7 @@ public final class GgufWriter {
   private final ByteArrayOutputStream tensors = new ByteArrayOutputStream();
   private long keyCount;
   private long tensorCount;
-  private long dataBytes;
+  private final ByteArrayOutputStream data = new ByteArrayOutputStream();
   private int version = 3;
 
   /** A llama of two layers with everything that the arithmetic asks for. */
@@ -116,6 +116,7 @@ public final class GgufWriter {
     return this;
   }
 
+  /** A tensor of zeros. */
   public GgufWriter tensor(String name, int type, long... dims) {
     long elements = 1;
     for (long dim : dims) {
@@ -126,8 +127,13 @@ public final class GgufWriter {
         TensorType.of(type)
             .map(known -> count / known.blockElements() * known.blockBytes())
             .orElse(count);
-    tensorAt(name, type, dataBytes, dims);
-    dataBytes = Math.ceilDiv(dataBytes + bytes, 32L) * 32;
+    return tensorOf(name, type, new byte[(int) bytes], dims);
+  }
+
+  public GgufWriter tensorOf(String name, int type, byte[] bytes, long... dims) {
+    tensorAt(name, type, data.size(), dims);
+    data.writeBytes(bytes);
+    pad(data);
     return this;
   }
 
@@ -145,7 +151,8 @@ public final class GgufWriter {
 
   public byte[] bytes() {
     ByteArrayOutputStream out = header(tensorCount, keyCount);
-    out.writeBytes(new byte[(int) (Math.ceilDiv(out.size(), 32) * 32L - out.size() + dataBytes)]);
+    pad(out);
+    out.writeBytes(data.toByteArray());
     return out.toByteArray();
   }
 
@@ -169,6 +176,10 @@ public final class GgufWriter {
     keyCount++;
     string(keys, key);
     i32(keys, type);
+  }
+
+  private static void pad(ByteArrayOutputStream out) {
+    out.writeBytes(new byte[Math.ceilDiv(out.size(), 32) * 32 - out.size()]);
   }
 
   private static void string(ByteArrayOutputStream out, String text) {

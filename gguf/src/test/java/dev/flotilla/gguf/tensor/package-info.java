@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.gguf.tensor;
+
+import org.jspecify.annotations.NullMarked;
