@@ -1,5 +1,6 @@
 package dev.flotilla.hub.keys;
 
+import dev.flotilla.hub.keys.EnrolmentTokens.OneShot;
 import dev.flotilla.hub.lanes.NodeCredentials;
 import dev.flotilla.hub.store.NodeTable;
 import dev.flotilla.hub.store.NodeTable.EnrolResult;
@@ -78,10 +79,11 @@ public final class EnrolledNodes implements NodeCredentials {
     SecretHash hash = SecretHash.of(token);
     changing.lock();
     try {
-      boolean oneShot = tokens.takeOneShot(hash);
-      Enrolment enrolment = enrol(node, agentId, oneShot ? Optional.empty() : Optional.of(hash));
-      if (oneShot && !(enrolment instanceof Enrolment.Enrolled)) {
-        tokens.giveOneShotBack(hash);
+      Optional<OneShot> oneShot = tokens.takeOneShot(hash);
+      Enrolment enrolment =
+          enrol(node, agentId, oneShot.isPresent() ? Optional.empty() : Optional.of(hash));
+      if (!(enrolment instanceof Enrolment.Enrolled)) {
+        oneShot.ifPresent(tokens::giveBack);
       }
       return enrolment;
     } finally {

@@ -8,7 +8,9 @@ import dev.flotilla.hub.store.StoreFailed;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.random.RandomGenerator;
@@ -17,13 +19,20 @@ import java.util.random.RandomGenerator;
  * Tokens by which new nodes are taken in. A token is {@code ft-} and 32 random characters, shown
  * once; its hash is kept. It may end at a time, after a number of uses, or both.
  *
- * <p>Beside the stored ones, {@link #oneShot()} makes a token for the agent inside {@code flotilla
- * up}: it lives in memory alone, and for one use.
+ * <p>Beside the stored ones, {@link #oneShot()} makes tokens for agents inside the hub's own process,
+ * as that of {@code flotilla up}: each lives in memory alone, for one use and for {@link
+ * #ONE_SHOT_LIFE}, whatever others were made meanwhile.
  */
 public final class EnrolmentTokens {
 
   /** Tokens that may exist at once. */
   public static final int TOKENS_MAX = 1_000;
+
+  /** One-shot tokens that may be open at once. */
+  public static final int ONE_SHOTS_MAX = 64;
+
+  /** How long a one-shot token is good for. */
+  public static final Duration ONE_SHOT_LIFE = Duration.ofHours(1);
 
   /** Uses that a token may have at most. */
   public static final int USES_MAX = 10_000;
@@ -58,7 +67,12 @@ public final class EnrolmentTokens {
   private final InstantSource clock;
   private final RandomGenerator random;
   private final ReentrantLock oneShotLock = new ReentrantLock();
-  private Optional<SecretHash> oneShot = Optional.empty();
+
+  /** Those that nobody has used yet, with their ends; a taken one is in none. */
+  private final Map<String, OneShot> oneShots = new HashMap<>();
+
+  /** An open one, or one in the hands of an enrolment. */
+  record OneShot(SecretHash hash, Instant expiresAt) {}
 
   /**
    * @param random a source that nobody can predict, such as {@link java.security.SecureRandom}
@@ -112,39 +126,48 @@ public final class EnrolmentTokens {
     return table.remove(id);
   }
 
-  /** A token for one use that is never stored, in place of the one made before. */
+  /**
+   * A token for one use that is never stored. It takes nothing from those made before.
+   *
+   * @throws IllegalStateException where {@link #ONE_SHOTS_MAX} are open
+   */
   public String oneShot() {
     String secret = Secrets.ENROLMENT_TOKEN.make(random);
+    SecretHash hash = SecretHash.of(secret);
+    Instant now = clock.instant();
     oneShotLock.lock();
     try {
-      oneShot = Optional.of(SecretHash.of(secret));
+      oneShots.values().removeIf(open -> !now.isBefore(open.expiresAt()));
+      if (oneShots.size() >= ONE_SHOTS_MAX) {
+        throw new IllegalStateException(
+            "there are %d open one-shot tokens already, which is the limit"
+                .formatted(ONE_SHOTS_MAX));
+      }
+      oneShots.put(hash.hex(), new OneShot(hash, now.plus(ONE_SHOT_LIFE)));
     } finally {
       oneShotLock.unlock();
     }
     return secret;
   }
 
-  /** Uses the one-shot token up; false where this is not it. */
-  boolean takeOneShot(SecretHash hash) {
+  /** Uses a one-shot token up; empty where this is none, or its time is over. */
+  Optional<OneShot> takeOneShot(SecretHash hash) {
     oneShotLock.lock();
     try {
-      if (oneShot.isEmpty() || !oneShot.get().sameAs(hash)) {
-        return false;
-      }
-      oneShot = Optional.empty();
-      return true;
+      OneShot open = oneShots.remove(hash.hex());
+      return open == null || !clock.instant().isBefore(open.expiresAt())
+          ? Optional.empty()
+          : Optional.of(open);
     } finally {
       oneShotLock.unlock();
     }
   }
 
   /** Undoes {@link #takeOneShot} where nobody was enrolled by it. */
-  void giveOneShotBack(SecretHash hash) {
+  void giveBack(OneShot taken) {
     oneShotLock.lock();
     try {
-      if (oneShot.isEmpty()) {
-        oneShot = Optional.of(hash);
-      }
+      oneShots.put(taken.hash().hex(), taken);
     } finally {
       oneShotLock.unlock();
     }

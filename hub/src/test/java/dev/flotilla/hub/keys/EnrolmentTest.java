@@ -1,6 +1,7 @@
 package dev.flotilla.hub.keys;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.hub.lanes.NodeCredentials.Enrolment;
 import dev.flotilla.hub.store.Store;
@@ -118,6 +119,32 @@ class EnrolmentTest {
     assertThat(nodes.enrol(token, "mac", "agent-1")).isInstanceOf(Enrolment.NameTaken.class);
     credential(nodes.enrol(token, "inside", "agent-1"));
     assertThat(nodes.enrol(token, "again", "agent-2")).isInstanceOf(Enrolment.BadToken.class);
+  }
+
+  @Test
+  void agentsThatEnrolAtOnceEachHaveATokenOfTheirOwn() throws Exception {
+    String first = tokens.oneShot();
+    String second = tokens.oneShot();
+
+    credential(nodes.enrol(first, "mac", "agent-1"));
+    credential(nodes.enrol(second, "pc", "agent-2"));
+
+    assertThat(nodes.enrol(first, "more", "agent-3")).isInstanceOf(Enrolment.BadToken.class);
+    assertThat(nodes.enrol(second, "more", "agent-3")).isInstanceOf(Enrolment.BadToken.class);
+  }
+
+  @Test
+  void aTokenForAnAgentInsideEndsByItselfAndThereAreNotManyOfThem() {
+    String early = tokens.oneShot();
+    for (int more = 1; more < EnrolmentTokens.ONE_SHOTS_MAX; more++) {
+      tokens.oneShot();
+    }
+    assertThatThrownBy(tokens::oneShot)
+        .hasMessage("there are 64 open one-shot tokens already, which is the limit");
+
+    now = now.plus(EnrolmentTokens.ONE_SHOT_LIFE);
+    assertThat(nodes.enrol(early, "mac", "agent-1")).isInstanceOf(Enrolment.BadToken.class);
+    credential(nodes.enrol(tokens.oneShot(), "mac", "agent-1"));
   }
 
   @Test
