@@ -195,6 +195,14 @@ public final class Hub implements AutoCloseable {
       server.start();
       closing(dashboard);
       prover.start();
+      closing(
+              new MemoryReturn(
+                  ledger::inFlight,
+                  ledger::begun,
+                  new MemoryReturn.JvmHeap(),
+                  MemoryReturn.Limits.DEFAULTS,
+                  System::nanoTime))
+          .start();
     } catch (StoreFailed e) {
       close();
       throw new HubRefused(e.sentence(), e);

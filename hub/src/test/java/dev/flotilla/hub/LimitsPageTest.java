@@ -34,6 +34,7 @@ class LimitsPageTest {
         StoreLimits.DEFAULT.waiting(),
         StoreLimits.DEFAULT.pauses(),
         ReportLimits.DEFAULT,
+        MemoryReturn.Limits.DEFAULTS,
         DeadlineLimits.DEFAULTS,
         Http1Limits.DEFAULTS);
   }

@@ -36,6 +36,7 @@ public final class Ledger {
   private final Map<String, Totals> totals = new HashMap<>();
   private volatile Consumer<Reservation> listener = reservation -> {};
   private int inFlight;
+  private long begun;
 
   private static final class Account {
     int inFlight;
@@ -61,6 +62,7 @@ public final class Ledger {
       }
       account.inFlight++;
       inFlight++;
+      begun++;
       return new Reservation(target, account.inFlight, nowNanos, this::closed);
     } finally {
       lock.unlock();
@@ -99,6 +101,16 @@ public final class Ledger {
     lock.lock();
     try {
       return inFlight;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Places that were ever taken, on any target. */
+  public long begun() {
+    lock.lock();
+    try {
+      return begun;
     } finally {
       lock.unlock();
     }
