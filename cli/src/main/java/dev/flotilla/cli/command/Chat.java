@@ -80,10 +80,11 @@ public final class Chat implements Callable<Integer> {
   public Integer call() {
     HubClient client = url == null ? hub.client(shell) : serverAt(url);
     String name = model != null ? model : firstModel(client);
+    ObjectNode request = request(name, readPrompt());
     long begun = System.nanoTime();
-    HttpResponse<InputStream> response =
-        client.stream("/v1/chat/completions", request(name, readPrompt()));
-    Answer answer = new Answer(begun);
+    HttpResponse<InputStream> response = client.stream("/v1/chat/completions", request);
+    // Text that came together with the head is there before the first read: it came by now.
+    Answer answer = new Answer(begun, System.nanoTime());
     try (BufferedReader lines =
         new BufferedReader(new InputStreamReader(response.body(), StandardCharsets.UTF_8))) {
       while (!answer.done) {
@@ -212,9 +213,13 @@ public final class Chat implements Callable<Integer> {
     private int answerTokens = -1;
     private boolean done;
 
-    private Answer(long begun) {
+    /**
+     * @param begun when it was asked for
+     * @param head when the head of its reply had come
+     */
+    private Answer(long begun, long head) {
       this.begun = begun;
-      this.arrived = begun;
+      this.arrived = head;
     }
 
     /** A piece of text was read: what lay in the same read came when that read did. */

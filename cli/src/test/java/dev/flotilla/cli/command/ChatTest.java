@@ -6,6 +6,9 @@ import dev.flotilla.cli.TestShell;
 import dev.flotilla.testkit.Script;
 import dev.flotilla.testkit.ScriptedEngine;
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -39,6 +42,24 @@ final class ChatTest {
     assertThat(shell.run("chat", "--url", engine.url(), "Count")).as(shell.err()).isZero();
 
     assertThat(shell.err()).contains("first after").doesNotContain("tok/s");
+  }
+
+  @Test
+  void aReplyThatCameAllAtOnceAfterAWaitHadItsFirstTextAfterThatWait() {
+    Duration wait = Duration.ofMillis(300);
+    engine.alwaysChat(exchange -> {
+      LockSupport.parkNanos(wait.toNanos());
+      Script.answer("Four").play(exchange);
+    });
+
+    for (int again = 0; again < 3; again++) {
+      assertThat(shell.run("chat", "--url", engine.url(), "Count")).as(shell.err()).isZero();
+    }
+
+    Matcher told = Pattern.compile("first after (\\d+\\.\\d\\d) s").matcher(shell.err());
+    while (told.find()) {
+      assertThat(Double.parseDouble(told.group(1))).isGreaterThanOrEqualTo(0.3);
+    }
   }
 
   @Test
