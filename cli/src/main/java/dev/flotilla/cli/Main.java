@@ -112,9 +112,11 @@ public final class Main {
     root.setUsageHelpWidth(
         shell.columns() > 0 ? Math.max(60, Math.min(HELP_COLUMNS, shell.columns())) : HELP_COLUMNS);
     root.setColorScheme(CommandLine.Help.defaultColorScheme(shell.colours() ? Ansi.ON : Ansi.OFF));
-    root.setParameterExceptionHandler((problem, args) -> wrongUsage(shell, problem));
+    root.setParameterExceptionHandler(
+        (problem, arguments) -> wrongUsage(shell, problem, List.of(arguments)));
     root.setExecutionExceptionHandler(
-        (problem, command, result) -> failed(shell, problem, command));
+        (problem, command, result) ->
+            failed(shell, problem, command, root.getParseResult().originalArgs()));
     return root;
   }
 
@@ -140,8 +142,8 @@ public final class Main {
     command.getSubcommands().values().forEach(Main::everywhere);
   }
 
-  private static int wrongUsage(Shell shell, ParameterException problem) {
-    String message = firstLine(problem);
+  private static int wrongUsage(Shell shell, ParameterException problem, List<String> arguments) {
+    String message = TypedNames.in(firstLine(problem), problem.getCommandLine(), arguments);
     shell.err().println("flotilla: " + message);
     if (!problem.getCommandLine().getCommandSpec().qualifiedName().equals("flotilla")) {
       shell
@@ -158,13 +160,16 @@ public final class Main {
     return CommandLine.ExitCode.USAGE;
   }
 
-  private static int failed(Shell shell, Exception problem, CommandLine command) {
+  private static int failed(
+      Shell shell, Exception problem, CommandLine command, List<String> arguments) {
     shell.out().flush();
     if (problem instanceof WrongUsage wrong) {
-      return wrongUsage(shell, new ParameterException(command, String.valueOf(wrong.getMessage())));
+      return wrongUsage(
+          shell, new ParameterException(command, String.valueOf(wrong.getMessage())), arguments);
     }
     if (problem instanceof Failure failure) {
-      shell.err().println("flotilla: " + failure.getMessage());
+      String message = String.valueOf(failure.getMessage());
+      shell.err().println("flotilla: " + TypedNames.in(message, command, arguments));
     } else {
       // A bug: the one case where a stack trace helps more than a sentence.
       shell.err().println("flotilla: internal error, please report it:");
