@@ -74,11 +74,11 @@ public final class Http1 implements AutoCloseable {
         return reply;
       }
       if (head.status() == 101) {
-        throw new ReplyMalformed("the engine switches protocols, which nobody asked for");
+        throw new ReplyMalformed("the server switches protocols, which nobody asked for");
       }
       if (interim == limits.interimRepliesMax()) {
         throw new ReplyMalformed(
-            "the engine sent more than " + limits.interimRepliesMax() + " interim replies");
+            "the server sent more than " + limits.interimRepliesMax() + " interim replies");
       }
     }
   }
@@ -121,7 +121,7 @@ public final class Http1 implements AutoCloseable {
       }
       out.flush();
     } catch (IOException e) {
-      throw new ReplyCutShort("the request could not be sent to the engine whole", true, e);
+      throw new ReplyCutShort("the request could not be sent to the server whole", true, e);
     }
   }
 

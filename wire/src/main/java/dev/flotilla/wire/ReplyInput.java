@@ -80,7 +80,7 @@ final class ReplyInput {
     try {
       count = in.read(into, offset, length);
     } catch (IOException e) {
-      throw new ReplyCutShort("the connection to the engine failed", !arrived, e);
+      throw new ReplyCutShort("the connection to the server failed", !arrived, e);
     }
     ended = count < 0;
     arrived |= count > 0;
@@ -128,8 +128,8 @@ final class ReplyInput {
   ReplyCutShort cutShort(String what) {
     return new ReplyCutShort(
         arrived
-            ? "the engine closed the connection before the end of " + what
-            : "the engine closed the connection without a reply",
+            ? "the server closed the connection before the end of " + what
+            : "the server closed the connection without a reply",
         !arrived,
         null);
   }

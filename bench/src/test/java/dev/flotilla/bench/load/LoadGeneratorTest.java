@@ -248,11 +248,11 @@ class LoadGeneratorTest {
             Kind.IN_BAND,
             "the stream held an error: no"),
         Arguments.of(
-            Script.answer("a", "b").dropAfter(1), Kind.CUT, "the connection to the engine failed"),
+            Script.answer("a", "b").dropAfter(1), Kind.CUT, "the connection to the server failed"),
         Arguments.of(
             Script.answer("a", "b").closeAfter(1),
             Kind.CUT,
-            "the engine closed the connection before the end of a chunk's size"),
+            "the server closed the connection before the end of a chunk's size"),
         Arguments.of(
             Script.answer("a").withoutFinishReason().withoutDone(),
             Kind.CUT,
