@@ -114,9 +114,8 @@ public final class Main {
     root.setColorScheme(CommandLine.Help.defaultColorScheme(shell.colours() ? Ansi.ON : Ansi.OFF));
     root.setParameterExceptionHandler(
         (problem, arguments) -> wrongUsage(shell, problem, List.of(arguments)));
-    root.setExecutionExceptionHandler(
-        (problem, command, result) ->
-            failed(shell, problem, command, root.getParseResult().originalArgs()));
+    root.setExecutionExceptionHandler((problem, command, result) ->
+        failed(shell, problem, command, root.getParseResult().originalArgs()));
     return root;
   }
 

@@ -114,7 +114,7 @@ final class MainTest {
         "get events --after -1, --after",
         "get usage --limit 1000001, --limit",
         "get usage --since yesterday, --since",
-        "get workers -o csv, --output",
+        "get workers -o csv, -o",
         "tokens create --uses 0, --uses",
         "tokens create --hours 0, --hours",
         "keys create 'a b', NAME",

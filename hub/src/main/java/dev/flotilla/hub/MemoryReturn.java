@@ -22,8 +22,8 @@ import java.util.function.LongSupplier;
  * <p>Invariants: nothing is collected while a request runs, or where one ran within the quiet time,
  * be it ever so short; once for each time that load ends.
  *
- * <p>Concurrency: one daemon thread looks every {@link Limits#every()}; {@link #look} belongs to it,
- * or to a test. Ends with {@link #close()}.
+ * <p>Concurrency: one daemon thread looks every {@link Limits#every()}; {@link #look} belongs to
+ * it, or to a test. Ends with {@link #close()}.
  */
 final class MemoryReturn implements AutoCloseable {
   private static final Logger LOG = System.getLogger(MemoryReturn.class.getName());
@@ -47,8 +47,8 @@ final class MemoryReturn implements AutoCloseable {
    * @param spareBytes what the heap may hold beyond what is in use, and is left alone (default 64
    *     MiB)
    */
-  record Limits(Duration every, Duration quiet, long spareBytes) {
-    static final Limits DEFAULTS =
+  public record Limits(Duration every, Duration quiet, long spareBytes) {
+    public static final Limits DEFAULTS =
         new Limits(Duration.ofSeconds(5), Duration.ofSeconds(30), 64L << 20);
   }
 

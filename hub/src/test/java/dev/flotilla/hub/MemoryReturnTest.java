@@ -14,8 +14,7 @@ final class MemoryReturnTest {
   private long begun;
   private final PaperHeap heap = new PaperHeap();
   private final MemoryReturn memory =
-      new MemoryReturn(
-          () -> inFlight, () -> begun, heap, MemoryReturn.Limits.DEFAULTS, () -> now);
+      new MemoryReturn(() -> inFlight, () -> begun, heap, MemoryReturn.Limits.DEFAULTS, () -> now);
 
   @Test
   void aHubThatCarriedMuchGivesItsHeapBackOnceHalfAMinuteAfterTheLastRequest() {

@@ -10,7 +10,7 @@ import java.util.Map;
  *
  * @param runs that count, in their order
  * @param upstream what each target counted during them, summed
- * @param findings what a reader must know of them together
+ * @param findings what a reader must know of them beside what the runs say themselves
  */
 public record ArmOutcome(
     Arm arm, List<Result> runs, Map<String, ServerCounters> upstream, List<Finding> findings) {

@@ -4,7 +4,7 @@ import dev.flotilla.bench.arms.ArmsPlan.Step;
 import dev.flotilla.bench.dataset.DatasetRefused;
 import dev.flotilla.bench.load.ServerUnusable;
 import dev.flotilla.bench.measure.Finding;
-import dev.flotilla.bench.measure.Guards;
+import dev.flotilla.bench.measure.RepeatGuards;
 import dev.flotilla.bench.measure.Result;
 import dev.flotilla.bench.sweep.Trials;
 import java.util.ArrayList;
@@ -108,7 +108,12 @@ public final class ArmsRun {
       throw new IllegalStateException("the plan has an arm without a server: " + arm);
     }
     Trials.Meter<Map<String, ServerCounters>> meter = new Trials.Meter<>(server.upstream()::read);
-    Result result = trials.run(words(step), server.engine(), concurrency, requests, meter).result();
+    Optional<Trials.Trial> trial =
+        trials.run(words(step), server.engine(), concurrency, requests, meter);
+    if (trial.isEmpty()) {
+      return;
+    }
+    Result result = trial.get().result();
     Kept of = kept.computeIfAbsent(arm, each -> new Kept());
     if (!step.counts()) {
       of.first = Optional.of(result);
@@ -141,7 +146,7 @@ public final class ArmsRun {
     List<Finding> findings = new ArrayList<>();
     of.first
         .flatMap(first ->
-            Guards.firstRun(first.summary(), of.runs.stream().map(Result::summary).toList()))
+            RepeatGuards.firstRun(first.summary(), of.runs.stream().map(Result::summary).toList()))
         .ifPresent(findings::add);
     contradiction(arm, of).ifPresent(findings::add);
     return new ArmOutcome(arm, of.runs, of.upstream, findings);

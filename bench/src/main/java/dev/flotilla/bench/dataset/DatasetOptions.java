@@ -1,6 +1,7 @@
 package dev.flotilla.bench.dataset;
 
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.Optional;
 
 /**
@@ -54,8 +55,14 @@ public record DatasetOptions(
    * @param speedup how many times faster than it was
    * @param onlyModel requests of this model alone
    * @param onlyKey requests of this client key alone
+   * @param since requests that came then or later; of a hub's own log the last day where it is
+   *     empty
    */
-  public record Replayed(double speedup, Optional<String> onlyModel, Optional<String> onlyKey) {}
+  public record Replayed(
+      double speedup,
+      Optional<String> onlyModel,
+      Optional<String> onlyKey,
+      Optional<Instant> since) {}
 
   /** That dataset as {@code vllm bench serve} would make it: 1,024 tokens in, seed 0. */
   public static DatasetOptions of(String name) {
@@ -67,7 +74,7 @@ public record DatasetOptions(
         new Lengths(1024, 0, 0, 0),
         0,
         new Drawing(true, true),
-        new Replayed(1, Optional.empty(), Optional.empty()));
+        new Replayed(1, Optional.empty(), Optional.empty(), Optional.empty()));
   }
 
   public DatasetOptions withPath(Path file) {
@@ -99,7 +106,14 @@ public record DatasetOptions(
 
   public DatasetOptions withReplay(
       double speedup, Optional<String> onlyModel, Optional<String> onlyKey) {
-    Replayed what = new Replayed(speedup, onlyModel, onlyKey);
+    return with(new Replayed(speedup, onlyModel, onlyKey, replayed.since()));
+  }
+
+  public DatasetOptions withSince(Optional<Instant> from) {
+    return with(new Replayed(replayed.speedup(), replayed.onlyModel(), replayed.onlyKey(), from));
+  }
+
+  private DatasetOptions with(Replayed what) {
     return new DatasetOptions(name, path, count, seed, lengths, maxContext, drawing, what);
   }
 }

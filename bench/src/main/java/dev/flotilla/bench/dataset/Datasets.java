@@ -114,6 +114,9 @@ public final class Datasets {
     @Override
     public String usageLog() throws DatasetRefused {
       String path = "/api/usage/log?limit=" + limits.promptsMax();
+      // The log has the end of each request: what came since then ended since then.
+      path +=
+          options.replayed().since().map(from -> "&since=" + encoded(from.toString())).orElse("");
       path += options.replayed().onlyModel().map(name -> "&model=" + encoded(name)).orElse("");
       path += options.replayed().onlyKey().map(name -> "&key=" + encoded(name)).orElse("");
       try {

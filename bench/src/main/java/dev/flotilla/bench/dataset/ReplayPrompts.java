@@ -29,6 +29,7 @@ final class ReplayPrompts {
   private int seen;
   private int others;
   private int uncounted;
+  private int earlier;
   private boolean cut;
 
   private ReplayPrompts(DatasetOptions options, DatasetLimits limits) {
@@ -74,6 +75,11 @@ final class ReplayPrompts {
       throw DatasetRefused.failed(
           "%s has no request that can be made again: %d of %d are of another model or key, %d have no counted tokens"
                   .formatted(from, others, seen, uncounted)
+              + options
+                  .replayed()
+                  .since()
+                  .map(since -> ", %d came before %s (--since)".formatted(earlier, since))
+                  .orElse("")
               + (notes.isEmpty() ? "" : "; " + String.join(" ", notes)));
     }
     List<Prompt> prompts = prompts(chosen, server, notes);
@@ -97,6 +103,8 @@ final class ReplayPrompts {
       others++;
     } else if (request.isEmpty()) {
       uncounted++;
+    } else if (options.replayed().since().map(request.get().arrived()::isBefore).orElse(false)) {
+      earlier++;
     } else {
       requests.add(request.get());
     }

@@ -16,6 +16,8 @@ import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import javax.net.ssl.SSLContext;
 import tools.jackson.core.JacksonException;
@@ -24,7 +26,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Asks the server under test what is no load: how it counts tokens, how long its context is. Any
- * thread may ask; connections are kept for the next question until {@link #close()}.
+ * thread may ask; connections are kept for the next question until {@link #close()}, which also
+ * ends the questions that wait for an answer: they fail, and so does each one after them.
  */
 public final class Server implements AutoCloseable {
   private static final Duration CONNECT = Duration.ofSeconds(5);
@@ -37,6 +40,8 @@ public final class Server implements AutoCloseable {
   private final HttpHeaders headers;
   private final Deadlines deadlines = new Deadlines(System::nanoTime).start();
   private final ConcurrentLinkedDeque<Http1> idle = new ConcurrentLinkedDeque<>();
+  private final Set<Http1> asking = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
 
   /**
    * @param url the server's address, with or without {@code /v1} at its end
@@ -123,9 +128,13 @@ public final class Server implements AutoCloseable {
 
   private Reply exchange(Http1 http, HttpCall call, Duration within) throws IOException {
     boolean reusable = false;
+    asking.add(http);
     Deadline deadline =
         deadlines.watch(http.connection(), new DeadlineLimits(within, within, within));
     try {
+      if (closed) {
+        throw new IOException("nobody waits for the answer any more");
+      }
       HttpReply reply = http.exchange(call);
       byte[] body = reply.bytes(REPLY_BYTES_MAX);
       reusable = reply.reusable();
@@ -134,7 +143,8 @@ public final class Server implements AutoCloseable {
       throw deadline.explain(e);
     } finally {
       deadline.close();
-      if (reusable && deadline.exceeded().isEmpty()) {
+      asking.remove(http);
+      if (reusable && deadline.exceeded().isEmpty() && !closed) {
         idle.push(http);
       } else {
         http.close();
@@ -142,9 +152,11 @@ public final class Server implements AutoCloseable {
     }
   }
 
-  /** Ends the connections that are kept. */
+  /** Ends all connections, from any thread; a second call does nothing. */
   @Override
   public void close() {
+    closed = true;
+    asking.forEach(Http1::close);
     for (Http1 http = idle.poll(); http != null; http = idle.poll()) {
       http.close();
     }

@@ -1,11 +1,6 @@
 package dev.flotilla.bench.dataset;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
-import java.io.IOException;
-import java.io.Writer;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.io.StringWriter;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -18,14 +13,10 @@ public final class SiliconBenchFile {
 
   private SiliconBenchFile() {}
 
-  /**
-   * Writes the file, over one that is there.
-   *
-   * @throws IOException where it can't be written
-   */
-  public static void write(Dataset dataset, Path file) throws IOException {
-    try (Writer writer = Files.newBufferedWriter(file, UTF_8);
-        JsonGenerator json = MAPPER.createGenerator(writer)) {
+  /** The file's text, on one line. */
+  public static String of(Dataset dataset) {
+    StringWriter written = new StringWriter();
+    try (JsonGenerator json = MAPPER.createGenerator(written)) {
       json.writeStartArray();
       for (Prompt prompt : dataset.prompts()) {
         json.writeStartObject();
@@ -48,5 +39,6 @@ public final class SiliconBenchFile {
       }
       json.writeEndArray();
     }
+    return written.toString();
   }
 }

@@ -117,11 +117,9 @@ public final class EnginesRun {
         .filter(step -> step.repeat() == 1)
         .sorted(Comparator.comparingInt(Step::concurrency))
         .forEach(step -> {
-          Optional<Result> result =
-              swept
-                  .flatMap(Swept::sweep)
-                  .flatMap(sweep -> at(sweep, step.concurrency()))
-                  .map(EnginesRun::typical);
+          Optional<Level> level =
+              swept.flatMap(Swept::sweep).flatMap(sweep -> at(sweep, step.concurrency()));
+          Optional<Result> result = level.map(EnginesRun::typical);
           if (result.isEmpty() && trials.stopped()) {
             // Ended by a person: neither measured nor failed.
             return;
@@ -136,6 +134,7 @@ public final class EnginesRun {
                   step.requests(),
                   result,
                   memory.known() ? OptionalLong.of(memory.peakBytes()) : OptionalLong.empty(),
+                  level.flatMap(Level::contradiction),
                   result.isPresent() ? "" : trouble.orElse("not run")));
         });
     return levels;

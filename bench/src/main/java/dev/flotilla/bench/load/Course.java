@@ -233,7 +233,7 @@ final class Course {
 
   private void keep(PreparedRequest request, RequestRecord record) {
     records.set(request.index(), Objects.requireNonNull(record));
-    progress.ended(record.succeeded(), record.outputTokens());
+    progress.ended(record.succeeded() || record.cut(), record.outputTokens());
   }
 
   /** Waits until then; at once where that is over. Whether the run was ended meanwhile. */

@@ -55,8 +55,11 @@ public final class Progress {
     sent.incrementAndGet();
   }
 
-  void ended(boolean succeeded, int tokens) {
-    if (!succeeded) {
+  /**
+   * @param well whether it is no failure: it succeeded, or the end of the run cut it
+   */
+  void ended(boolean well, int tokens) {
+    if (!well) {
       failed.incrementAndGet();
     }
     outputTokens.addAndGet(tokens);

@@ -2,6 +2,7 @@ package dev.flotilla.bench.measure;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * What one arm of an experiment did: a way to serve, under the load that all arms get.
@@ -20,5 +21,18 @@ public record ArmRuns(String name, String words, List<Result> runs, Map<String, 
     }
     runs = List.copyOf(runs);
     served = Map.copyOf(served);
+  }
+
+  /** Whether its repeats contradict each other, so that their median says little. */
+  public boolean contradicts() {
+    return RepeatGuards.contradiction(runs).isPresent();
+  }
+
+  /** What a reader must know of the repeats together, and of each. */
+  public List<Finding> findings() {
+    return Stream.concat(
+            RepeatGuards.contradiction(runs).stream(),
+            runs.stream().flatMap(run -> run.findings().stream()))
+        .toList();
   }
 }

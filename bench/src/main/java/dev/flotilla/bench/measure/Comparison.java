@@ -57,7 +57,7 @@ public record Comparison(List<Line> lines) {
             percent(ratio.ratio()),
             low,
             high,
-            ofRequests ? " between these two runs; repeat them to tell the servers apart" : "");
+            ofRequests ? " between these two runs; " + tooFew(1, 1) + " the servers apart" : "");
       }
 
       private static double percent(double ratio) {
@@ -69,13 +69,17 @@ public record Comparison(List<Line> lines) {
      * They may well be alike.
      *
      * @param ratio second to first, with 1 in its interval
+     * @param ofRequests whether only the requests of one run each were compared
      */
-    record Alike(RankShift ratio) implements Verdict {
+    record Alike(RankShift ratio, boolean ofRequests) implements Verdict {
       @Override
       public String words() {
         return String.format(
             Locale.ROOT,
-            "no difference that these runs could show (95 %%: %+.0f to %+.0f %%)",
+            ofRequests
+                ? tooFew(1, 1)
+                    + "; the requests of these two do not differ (95 %%: %+.0f to %+.0f %%)"
+                : "no difference that these runs could show (95 %%: %+.0f to %+.0f %%)",
             100 * (ratio.low() - 1),
             100 * (ratio.high() - 1));
       }
@@ -92,6 +96,10 @@ public record Comparison(List<Line> lines) {
         return why;
       }
     }
+  }
+
+  private static String tooFew(int before, int after) {
+    return "%d and %d runs are too few to tell".formatted(before, after);
   }
 
   /** A figure that is compared. */
@@ -169,18 +177,13 @@ public record Comparison(List<Line> lines) {
     if (RankShift.order(first.length, second.length) >= 1) {
       return new Verdict.Unknown("not measured in all runs");
     }
-    return new Verdict.Unknown(
-        String.format(
-            Locale.ROOT,
-            "%d and %d runs are too few to tell; 4 on each side can",
-            first.length,
-            second.length));
+    return new Verdict.Unknown(tooFew(first.length, second.length) + "; 4 on each side can");
   }
 
   private static Verdict verdict(Figure figure, RankShift shift, boolean ofRequests) {
     return shift.differs()
         ? new Verdict.Differs(shift, figure.higherIsFaster(), ofRequests)
-        : new Verdict.Alike(shift);
+        : new Verdict.Alike(shift, ofRequests);
   }
 
   private static double[] values(Figure figure, List<Result> results) {

@@ -1,6 +1,7 @@
 package dev.flotilla.bench.measure;
 
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -42,6 +43,8 @@ public record Engine(
    * @param requests how many were to be made
    * @param result what came of them; absent where there was no server to make them to
    * @param peakBytes memory of the engine at most; absent where nobody could look
+   * @param contradiction what is wrong with its repeats where they contradict each other; the
+   *     result is then of the one in the middle
    * @param error why there is no result, such as {@code not started: …}; empty where there is one
    */
   public record AtConcurrency(
@@ -49,7 +52,15 @@ public record Engine(
       int requests,
       Optional<Result> result,
       OptionalLong peakBytes,
+      Optional<Finding> contradiction,
       String error) {
+
+    /** What a reader must know of it. */
+    public List<Finding> findings() {
+      List<Finding> findings = new ArrayList<>(contradiction.stream().toList());
+      result.map(Result::findings).ifPresent(findings::addAll);
+      return findings;
+    }
 
     /** Whether nothing succeeded. */
     public boolean crashed() {

@@ -22,6 +22,7 @@ public record Finding(Kind kind, boolean misleads, String words) {
     BEYOND_SLOTS,
     CONTRADICTION,
     FIRST_RUN_DIFFERS,
+    REPEATS_CONTRADICT,
     CLIENT_BUSY,
     PARTIAL
   }

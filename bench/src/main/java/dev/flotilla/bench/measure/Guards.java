@@ -27,6 +27,17 @@ public final class Guards {
   /** How late the client may be at p99, to send or to read, before it counts as busy. */
   public static final double CLIENT_LATE_MILLIS = 20;
 
+  /**
+   * Share of the p99 of TTFT from which such a lateness misleads: below it the server's own times
+   * are most of what stands there, and only the tail of the gaps between chunks is touched, which
+   * is said. Medians and throughput do not mind single late readings.
+   */
+  public static final double CLIENT_LATE_SHARE = 0.25;
+
+  private static final String QUIETER =
+      "To make the client quieter, leave it a processor: end what else runs here, give an engine"
+          + " on this machine fewer threads, or measure from another machine with --url.";
+
   /** How far two ways to the same figure may lie apart: SiliconBench's bounds. */
   public static final double CONTRADICTION_RATIO = 4;
 
@@ -40,9 +51,6 @@ public final class Guards {
 
   /** Share of the time at the same number of answers at once that makes a plateau. */
   public static final double PLATEAU_SHARE = 0.5;
-
-  /** How far a first run may lie outside of the later ones. */
-  public static final double FIRST_RUN_SHARE = 0.1;
 
   private Guards() {}
 
@@ -60,42 +68,9 @@ public final class Guards {
     bundled(summary).ifPresent(findings::add);
     shortAnswers(run).ifPresent(findings::add);
     beyondSlots(run, summary, conditions).ifPresent(findings::add);
-    clientBusy(run).ifPresent(findings::add);
+    clientBusy(run, summary).ifPresent(findings::add);
     findings.sort((a, b) -> Boolean.compare(b.misleads(), a.misleads()));
     return List.copyOf(findings);
-  }
-
-  /**
-   * Whether the first of several runs reads otherwise than the others: caches that were cold, a
-   * model that was still loading, a processor that was still cool.
-   *
-   * @param first the first run, which whoever asks leaves out of the figures
-   * @param later those that count
-   */
-  public static Optional<Finding> firstRun(Summary first, List<Summary> later) {
-    if (later.isEmpty()) {
-      return Optional.empty();
-    }
-    Samples rates = Samples.of(later.stream().mapToDouble(Summary::outputThroughput).toArray());
-    double rate = first.outputThroughput();
-    boolean low = rate < rates.min() && rate < rates.median() * (1 - FIRST_RUN_SHARE);
-    boolean high = rate > rates.max() && rate > rates.median() * (1 + FIRST_RUN_SHARE);
-    if (!(low || high) || rates.median() == 0) {
-      return Optional.empty();
-    }
-    return Optional.of(
-        new Finding(
-            Kind.FIRST_RUN_DIFFERS,
-            false,
-            format(
-                "The first run reads %s: %.1f tok/s against a median of %.1f in the %d after it"
-                    + " (%.1f to %.1f). It is left out.",
-                low ? "low" : "high",
-                rate,
-                rates.median(),
-                later.size(),
-                rates.min(),
-                rates.max())));
   }
 
   /** Those findings of a result that SiliconBench warns of. */
@@ -110,16 +85,25 @@ public final class Guards {
   }
 
   private static Optional<Finding> partial(Run run) {
-    return run.partial()
-        ? Optional.of(
-            new Finding(
-                Kind.PARTIAL,
-                true,
-                format(
-                    "The run was ended after %d of %d requests: these are the results so far.",
-                    run.requests().stream().filter(r -> !cancelled(r)).count(),
-                    run.load().prompts())))
-        : Optional.empty();
+    if (!run.partial()) {
+      return Optional.empty();
+    }
+    int cut = (int) run.requests().stream().filter(RequestRecord::cut).count();
+    return Optional.of(
+        new Finding(
+            Kind.PARTIAL,
+            true,
+            format(
+                "The run was ended after %d of %d requests: these are the results so far.%s",
+                run.requests().size() - cut,
+                run.load().prompts(),
+                cut == 0
+                    ? ""
+                    : " "
+                        + counted(cut, "request", "requests")
+                        + " under way "
+                        + (cut == 1 ? "was" : "were")
+                        + " cut by that, and left out.")));
   }
 
   private static Finding nothingSucceeded(Run run, Summary summary) {
@@ -128,15 +112,16 @@ public final class Guards {
         true,
         run.requests().isEmpty()
             ? "No request was made: there are no figures, only zeros."
-            : format(
-                "None of %d requests succeeded (%s): there are no figures, only zeros. %s",
-                summary.failed(), kinds(summary), firstMessage(run, k -> true)));
+            : summary.failed() == 0
+                ? "No request came to its end: there are no figures, only zeros."
+                : format(
+                    "None of %d requests succeeded (%s): there are no figures, only zeros. %s",
+                    summary.failed(), kinds(summary), firstMessage(run, k -> true)));
   }
 
   private static List<Finding> failures(Run run, Summary summary) {
     Map<RequestRecord.Kind, Integer> failures = summary.own().failures();
-    int cancelled = failures.getOrDefault(RequestRecord.Kind.CANCELLED, 0);
-    int failed = summary.failed() - (run.partial() ? cancelled : 0);
+    int failed = summary.failed();
     if (failed == 0) {
       return List.of();
     }
@@ -323,7 +308,7 @@ public final class Guards {
         : Optional.empty();
   }
 
-  private static Optional<Finding> clientBusy(Run run) {
+  private static Optional<Finding> clientBusy(Run run, Summary summary) {
     Generator generator = run.generator();
     double share = generator.busy(run.durationNanos());
     if (share > CLIENT_CPU_SHARE) {
@@ -333,30 +318,39 @@ public final class Guards {
               true,
               format(
                   "The client itself used %.0f %% of its %d processors: the numbers may be its own."
-                      + " Send less, or from another machine.",
-                  100 * share, generator.cores())));
+                      + " Send less at once. %s",
+                  100 * share, generator.cores(), QUIETER)));
     }
     double late = Math.max(generator.sendP99Nanos(), generator.wakeP99Nanos()) / 1e6;
-    return late <= CLIENT_LATE_MILLIS
-        ? Optional.empty()
-        : Optional.of(
-            new Finding(
-                Kind.CLIENT_BUSY,
-                true,
-                format(
-                    "The client was %.0f ms late (p99) to send or to read, though nothing but this"
-                        + " machine held it back: that much of the latencies may be its own.",
-                    late)));
-  }
-
-  private static boolean cancelled(RequestRecord request) {
-    return request.outcome() instanceof RequestRecord.Outcome.Failed failed
-        && failed.kind() == RequestRecord.Kind.CANCELLED;
+    if (late <= CLIENT_LATE_MILLIS) {
+      return Optional.empty();
+    }
+    double ttft = summary.ttft().percentile(99);
+    double itl = summary.itl().percentile(99);
+    boolean misleads = late > ttft * CLIENT_LATE_SHARE;
+    String gaps =
+        summary.itl().measured() && late > itl * CLIENT_LATE_SHARE
+            ? format(" Of P99 ITL, %.0f ms, it may be much.", itl)
+            : "";
+    return Optional.of(
+        new Finding(
+            Kind.CLIENT_BUSY,
+            misleads,
+            format(
+                "The client was %.0f ms late (p99) to send or to read, though nothing but this"
+                    + " machine held it back: %s%s %s",
+                late,
+                misleads
+                    ? format("of P99 TTFT, %.0f ms, that much may be its own.", ttft)
+                    : format("little beside P99 TTFT, %.0f ms.", ttft),
+                gaps,
+                QUIETER)));
   }
 
   private static String kinds(Summary summary) {
     return new TreeMap<>(summary.own().failures())
         .entrySet().stream()
+            .filter(e -> e.getKey() != RequestRecord.Kind.CANCELLED)
             .map(e -> e.getValue() + " " + words(e.getKey()))
             .collect(Collectors.joining(", "));
   }
@@ -380,7 +374,9 @@ public final class Guards {
   private static String firstMessage(Run run, Predicate<RequestRecord.Kind> which) {
     return run.requests().stream()
         .flatMap(r ->
-            r.outcome() instanceof RequestRecord.Outcome.Failed failed && which.test(failed.kind())
+            r.outcome() instanceof RequestRecord.Outcome.Failed failed
+                    && !r.cut()
+                    && which.test(failed.kind())
                 ? Stream.of("The first: " + failed.message())
                 : Stream.empty())
         .findFirst()

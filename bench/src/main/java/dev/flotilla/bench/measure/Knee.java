@@ -14,6 +14,10 @@ import java.util.Optional;
  * both are medians over a level's repeats. Of levels whose power is the same to 2 % the highest
  * concurrency is the knee: it costs nothing more.
  *
+ * <p>A level whose repeats contradict each other is left out: its median may be anything. Where
+ * such a level lies above all others, nobody knows where latency begins to cost, and there is no
+ * knee.
+ *
  * @param concurrency the knee
  * @param next the level after it; 0 where the knee is the last level, and so may lie beyond
  * @param latencyFactor what latency at the next level is, as a multiple of that at the knee
@@ -24,11 +28,14 @@ public record Knee(int concurrency, int next, double latencyFactor, double throu
 
   /**
    * The knee of some levels by rising concurrency; absent where fewer than two of them have any
-   * throughput.
+   * throughput, or where levels that might hold it contradict themselves.
    */
   public static Optional<Knee> of(List<Level> levels) {
     List<Level> working =
-        levels.stream().filter(level -> throughput(level) > 0 && latency(level) > 0).toList();
+        levels.stream()
+            .filter(level -> throughput(level) > 0 && latency(level) > 0)
+            .filter(level -> level.contradiction().isEmpty())
+            .toList();
     if (working.size() < 2) {
       return Optional.empty();
     }
@@ -41,6 +48,13 @@ public record Knee(int concurrency, int next, double latencyFactor, double throu
     }
     Level at = working.get(knee);
     if (knee == working.size() - 1) {
+      boolean unknownAbove =
+          levels.stream()
+              .anyMatch(level ->
+                  level.concurrency() > at.concurrency() && level.contradiction().isPresent());
+      if (unknownAbove) {
+        return Optional.empty();
+      }
       return Optional.of(new Knee(at.concurrency(), 0, 1, 1));
     }
     Level after = working.get(knee + 1);

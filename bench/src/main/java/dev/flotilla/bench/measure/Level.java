@@ -1,7 +1,9 @@
 package dev.flotilla.bench.measure;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 
 /**
  * One concurrency of a sweep.
@@ -21,6 +23,18 @@ public record Level(int concurrency, List<Result> runs) {
   /** A figure over the repeats. */
   public Spread spread(ToDoubleFunction<Summary> figure) {
     return Spread.of(runs.stream().map(run -> figure.applyAsDouble(run.summary())).toList());
+  }
+
+  /** What is wrong with the repeats where they contradict each other. */
+  public Optional<Finding> contradiction() {
+    return RepeatGuards.contradiction(runs);
+  }
+
+  /** What a reader must know of the repeats together, and of each. */
+  public List<Finding> findings() {
+    return Stream.concat(
+            contradiction().stream(), runs.stream().flatMap(run -> run.findings().stream()))
+        .toList();
   }
 
   /** Requests that failed, in all repeats together. */

@@ -121,6 +121,11 @@ public record RequestRecord(
     CANCELLED
   }
 
+  /** Whether the end of the run cut it: then nobody knows what would have become of it. */
+  public boolean cut() {
+    return outcome instanceof Outcome.Failed failed && failed.kind() == Kind.CANCELLED;
+  }
+
   /** Whether the answer came whole. */
   public boolean succeeded() {
     return outcome instanceof Outcome.Succeeded;

@@ -64,11 +64,10 @@ public record SiliconFigures(
 
   /** The figures of a run. */
   public static SiliconFigures of(Run run) {
+    // What the end of the run cut neither succeeded nor failed.
+    List<RequestRecord> ended = run.requests().stream().filter(r -> !r.cut()).toList();
     List<Timing> good =
-        run.requests().stream()
-            .filter(r -> r.succeeded() && !silentlyFailed(r))
-            .map(Timing::new)
-            .toList();
+        ended.stream().filter(r -> r.succeeded() && !silentlyFailed(r)).map(Timing::new).toList();
     double wall = run.durationNanos() / 1e9;
     boolean usage = good.stream().allMatch(t -> t.request().countedBy() == CountedBy.SERVER);
     boolean input = good.stream().allMatch(t -> t.request().inputTokens() >= 0);
@@ -84,9 +83,9 @@ public record SiliconFigures(
     Samples itl =
         samples(spanned.stream().filter(t -> ownItl(t) > 0).toList(), SiliconFigures::ownItl);
     return new SiliconFigures(
-        run.requests().size(),
+        ended.size(),
         good.size(),
-        run.requests().size() - good.size(),
+        ended.size() - good.size(),
         chunks,
         output,
         inputs,
@@ -122,7 +121,7 @@ public record SiliconFigures(
 
   private static List<String> errors(Run run) {
     return run.requests().stream()
-        .filter(r -> !r.succeeded() || silentlyFailed(r))
+        .filter(r -> !r.cut() && (!r.succeeded() || silentlyFailed(r)))
         .map(r ->
             r.outcome() instanceof Outcome.Failed failed
                 ? failed.message()

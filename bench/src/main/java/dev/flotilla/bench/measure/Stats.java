@@ -24,6 +24,12 @@ public record Stats(
     percentiles = Collections.unmodifiableSortedMap(new TreeMap<>(percentiles));
   }
 
+  /** Whether there was anything to measure; else every figure is 0 and says nothing. */
+  public boolean measured() {
+    // A file of the field tells no count.
+    return count > 0 || mean > 0;
+  }
+
   /**
    * A percentile that was asked for when these were made.
    *

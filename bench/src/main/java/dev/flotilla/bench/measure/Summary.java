@@ -23,7 +23,8 @@ import java.util.function.ToDoubleFunction;
  * from the sending stand in {@link OwnFigures#fromSend()}. In a closed loop both are the same.
  *
  * @param completed requests whose answer came whole
- * @param failed the others
+ * @param failed the others, without those that the end of the run cut: what would have become of
+ *     them nobody knows
  * @param durationSeconds of the whole run; all throughputs divide by it
  * @param totalInputTokens of the whole answers; those of which nobody knows count 0
  * @param totalOutputTokens of the whole answers
@@ -90,7 +91,7 @@ public record Summary(
     whole.forEach(t -> t.chunkGaps(gaps));
     return new Summary(
         whole.size(),
-        run.requests().size() - whole.size(),
+        (int) run.requests().stream().filter(r -> !r.succeeded() && !r.cut()).count(),
         seconds,
         input,
         output,
@@ -182,7 +183,9 @@ public record Summary(
     Map<String, Integer> failed = new TreeMap<>();
     for (RequestRecord request : run.requests()) {
       failed.merge(
-          request.worker().orElse(WorkerShare.UNNAMED), request.succeeded() ? 0 : 1, Integer::sum);
+          request.worker().orElse(WorkerShare.UNNAMED),
+          request.succeeded() || request.cut() ? 0 : 1,
+          Integer::sum);
     }
     return failed.entrySet().stream()
         .map(entry -> {

@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * The same load at several concurrencies.
@@ -29,9 +30,29 @@ public record Sweep(Load load, Instant startedAt, List<Level> levels, List<Findi
     return Knee.of(levels);
   }
 
+  /** The knee as people read it, and which levels it was drawn without. */
+  public Optional<String> kneeWords() {
+    String left =
+        levels.stream()
+            .filter(level -> level.contradiction().isPresent())
+            .map(level -> String.valueOf(level.concurrency()))
+            .collect(Collectors.joining(", "));
+    if (left.isEmpty()) {
+      return knee().map(Knee::words);
+    }
+    return Optional.of(
+        knee()
+            .map(knee ->
+                knee.words()
+                    + "; drawn without concurrency "
+                    + left
+                    + ", where runs contradict each other")
+            .orElse("not known: runs contradict each other at concurrency " + left));
+  }
+
   /** Whether some finding says that the numbers mislead: then the exit code is 1. */
   public boolean misleads() {
     return findings.stream().anyMatch(Finding::misleads)
-        || levels.stream().flatMap(level -> level.runs().stream()).anyMatch(Result::misleads);
+        || levels.stream().flatMap(level -> level.findings().stream()).anyMatch(Finding::misleads);
   }
 }

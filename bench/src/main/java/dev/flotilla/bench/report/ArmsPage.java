@@ -56,7 +56,7 @@ public final class ArmsPage {
   private static List<Finding> findings(List<ArmRuns> arms) {
     List<Finding> findings = new ArrayList<>();
     for (ArmRuns arm : arms) {
-      findings.addAll(RunFindings.once("Arm " + arm.name(), arm.runs()));
+      findings.addAll(RunFindings.once("Arm " + arm.name(), arm.findings()));
     }
     return findings;
   }

@@ -91,9 +91,7 @@ public final class EnginesPage {
           findings.add(
               new Finding(Finding.Kind.NOTHING_SUCCEEDED, true, where + ": " + level.error()));
         }
-        level
-            .result()
-            .ifPresent(result -> result.findings().forEach(f -> findings.add(f.at(where))));
+        level.findings().forEach(finding -> findings.add(finding.at(where)));
       }
     }
     return findings;

@@ -62,7 +62,8 @@ final class FieldResult {
             json.path("max_concurrency").asInt(0),
             rate("request_rate"),
             rate("burstiness"),
-            0);
+            0,
+            ramp());
     Run run =
         new Run(
             load, startedAt(), Math.round(duration * 1e9), requests(), false, Generator.UNOBSERVED);
@@ -174,6 +175,17 @@ final class FieldResult {
               + "' (results of 'flotilla bench' and of 'vllm bench serve' are read)");
     }
     return value.asDouble();
+  }
+
+  private Optional<Load.Ramp> ramp() {
+    String strategy = json.path("ramp_up_strategy").asString("");
+    return strategy.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            new Load.Ramp(
+                strategy,
+                json.path("ramp_up_start_rps").asDouble(0),
+                json.path("ramp_up_end_rps").asDouble(0)));
   }
 
   private double rate(String name) {

@@ -8,7 +8,6 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.AtomicMoveNotSupportedException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -27,9 +26,10 @@ import tools.jackson.databind.MappingIterator;
 /**
  * The files of results; the only class of this package that touches any.
  *
- * <p>A file appears whole or not at all: it is written beside its place and then moved there, and
- * what could not be written to its end is removed again. So a full disk loses nothing that was
- * there before. What is no regular file, such as {@code /dev/stdout}, is written to as it is.
+ * <p>A file is written into a folder that is there; none is made. It appears whole or not at all:
+ * it is written beside its place and then moved there, and what could not be written to its end is
+ * removed again. So a full disk loses nothing that was there before. What is no regular file, such
+ * as {@code /dev/stdout}, is written to as it is.
  */
 public final class ResultFiles {
   private final Opener opener;
@@ -54,19 +54,23 @@ public final class ResultFiles {
    * becomes {@code _}.
    *
    * @param label instead of the endpoint
-   * @param ramp instead of the rate, such as {@code ramp-up-linear-1qps-10qps}
    * @param zone in which the time is written
    */
-  public static String name(
-      Load load, Optional<String> label, Optional<String> ramp, Instant at, ZoneId zone) {
+  public static String name(Load load, Optional<String> label, Instant at, ZoneId zone) {
     String model = load.model().substring(load.model().lastIndexOf('/') + 1);
     String rate =
-        (Double.isInfinite(load.requestRate()) ? "inf" : Double.toString(load.requestRate()))
-            + "qps";
+        load.ramp()
+            .map(ramp ->
+                "ramp-up-%s-%sqps-%sqps".formatted(ramp.strategy(), ramp.startRps(), ramp.endRps()))
+            .orElse(
+                (Double.isInfinite(load.requestRate())
+                        ? "inf"
+                        : Double.toString(load.requestRate()))
+                    + "qps");
     String name =
         label.orElse(load.endpoint())
             + "-"
-            + ramp.orElse(rate)
+            + rate
             + (load.maxConcurrency() > 0 ? "-concurrency" + load.maxConcurrency() : "")
             + "-"
             + model
@@ -94,9 +98,6 @@ public final class ResultFiles {
   public void write(Path file, byte[] content) throws IOException {
     try {
       Path folder = file.toAbsolutePath().getParent();
-      if (folder != null) {
-        Files.createDirectories(folder);
-      }
       if (folder == null || (Files.exists(file) && !Files.isRegularFile(file))) {
         try (OutputStream out = opener.open(file)) {
           out.write(content);
@@ -218,14 +219,14 @@ public final class ResultFiles {
 
   /** What the system says, without the file's name, which the sentence has already. */
   private static String reason(IOException e) {
+    if (e instanceof NoSuchFileException) {
+      return "there is no such folder";
+    }
     if (e instanceof FileSystemException f && f.getReason() != null) {
       return f.getReason();
     }
     if (e instanceof AccessDeniedException) {
       return "permission denied";
-    }
-    if (e instanceof FileAlreadyExistsException f) {
-      return f.getFile() + " is a file and not a folder";
     }
     return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
   }

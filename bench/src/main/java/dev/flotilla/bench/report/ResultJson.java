@@ -92,6 +92,11 @@ public final class ResultJson {
     } else {
       json.put("burstiness", load.burstiness());
     }
+    load.ramp()
+        .ifPresent(ramp ->
+            json.put("ramp_up_strategy", ramp.strategy())
+                .put("ramp_up_start_rps", ramp.startRps())
+                .put("ramp_up_end_rps", ramp.endRps()));
     if (load.maxConcurrency() > 0) {
       json.put("max_concurrency", load.maxConcurrency());
     } else {
@@ -184,6 +189,10 @@ public final class ResultJson {
       ObjectNode one = levels.addObject().put("concurrency", level.concurrency());
       ArrayNode runs = one.putArray("runs");
       level.runs().forEach(run -> runs.add(of(run, detailed, zone)));
+      // Of the repeats together; a reader finds it again in the runs.
+      level
+          .contradiction()
+          .ifPresent(found -> one.putArray("findings").add(MAPPER.valueToTree(found)));
     }
     return json;
   }

@@ -1,7 +1,6 @@
 package dev.flotilla.bench.report;
 
 import dev.flotilla.bench.measure.Finding;
-import dev.flotilla.bench.measure.Result;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -12,14 +11,12 @@ final class RunFindings {
   private RunFindings() {}
 
   /** Each kind of thing once, in the words of the first run that had it. */
-  static List<Finding> once(String where, List<Result> runs) {
+  static List<Finding> once(String where, List<Finding> all) {
     Set<Finding.Kind> told = EnumSet.noneOf(Finding.Kind.class);
     List<Finding> findings = new ArrayList<>();
-    for (Result run : runs) {
-      for (Finding finding : run.findings()) {
-        if (told.add(finding.kind())) {
-          findings.add(finding.at(where));
-        }
+    for (Finding finding : all) {
+      if (told.add(finding.kind())) {
+        findings.add(finding.at(where));
       }
     }
     return findings;

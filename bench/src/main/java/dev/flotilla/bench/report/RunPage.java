@@ -53,7 +53,14 @@ public final class RunPage {
         + ", "
         + load.dataset()
         + (load.maxConcurrency() > 0 ? ", concurrency " + load.maxConcurrency() : "")
-        + (Double.isFinite(load.requestRate()) ? ", " + load.requestRate() + " requests/s" : "");
+        + load.ramp()
+            .map(ramp ->
+                ", from %s to %s requests/s (%s)"
+                    .formatted(ramp.startRps(), ramp.endRps(), ramp.strategy()))
+            .orElse(
+                Double.isFinite(load.requestRate())
+                    ? ", " + load.requestRate() + " requests/s"
+                    : "");
   }
 
   private static TextTable figures(Result result) {
@@ -95,11 +102,13 @@ public final class RunPage {
   private static void latency(TextTable table, String name, Stats stats) {
     table.row(
         name,
-        number(stats.mean()),
-        number(stats.median()),
-        stats.percentiles().containsKey(99.0) ? number(stats.percentile(99)) : "–",
-        number(stats.min()),
-        number(stats.max()));
+        figure(stats, stats.mean()),
+        figure(stats, stats.median()),
+        stats.percentiles().containsKey(99.0)
+            ? figure(stats, stats.percentile(99))
+            : SweepTable.NONE,
+        figure(stats, stats.min()),
+        figure(stats, stats.max()));
   }
 
   private static TextTable workers(Summary summary) {
@@ -111,9 +120,9 @@ public final class RunPage {
           Integer.toString(share.completed()),
           Integer.toString(share.failed()),
           number(share.outputThroughput()),
-          number(share.ttft().median()),
-          number(share.ttft().percentile(99)),
-          number(share.tpot().mean()));
+          figure(share.ttft(), share.ttft().median()),
+          figure(share.ttft(), share.ttft().percentile(99)),
+          figure(share.tpot(), share.tpot().mean()));
     }
     return table;
   }
@@ -201,6 +210,10 @@ public final class RunPage {
                 IntStream.range(1, r.chunks().count())
                     .mapToDouble(c -> (r.chunks().nanos(c) - r.chunks().nanos(c - 1)) / 1e6))
             .toArray());
+  }
+
+  private static String figure(Stats stats, double value) {
+    return SweepTable.figure(stats, value, 2);
   }
 
   private static String number(double value) {

@@ -115,9 +115,9 @@ public final class ServingBlock {
           Integer.toString(share.completed()),
           Integer.toString(share.failed()),
           format("%.1f", share.outputThroughput()),
-          format("%.1f", share.ttft().median()),
-          format("%.1f", share.ttft().percentile(99)),
-          format("%.2f", share.tpot().mean()));
+          SweepTable.figure(share.ttft(), share.ttft().median(), 1),
+          SweepTable.figure(share.ttft(), share.ttft().percentile(99), 1),
+          SweepTable.figure(share.tpot(), share.tpot().mean(), 2));
     }
     text.append(table.plain());
   }

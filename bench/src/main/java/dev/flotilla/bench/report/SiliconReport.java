@@ -200,7 +200,8 @@ public final class SiliconReport {
     if (level.peakBytes().isPresent()) {
       json.put("mem_used_gb", Math.round(level.peakBytes().getAsLong() / GIGABYTE * 100) / 100.0);
     }
-    List<Finding> warnings = Guards.sanity(result);
+    List<Finding> warnings = new ArrayList<>(Guards.sanity(result));
+    level.contradiction().ifPresent(warnings::add);
     if (!warnings.isEmpty()) {
       ArrayNode sanity = json.putArray("sanity_warnings");
       warnings.forEach(warning -> sanity.add(warning.words()));

@@ -19,7 +19,7 @@ public final class SweepPage {
   public static Page of(Sweep sweep) {
     List<Part> parts = new ArrayList<>();
     parts.add(new Part.Findings(findings(sweep)));
-    sweep.knee().ifPresent(knee -> parts.add(new Part.Words("Knee: " + knee.words() + ".")));
+    sweep.kneeWords().ifPresent(words -> parts.add(new Part.Words("Knee: " + words + ".")));
     TextTable table = SweepTable.of(sweep);
     plot(sweep).ifPresent(plot -> parts.add(new Part.Drawing(plot, table)));
     if (!sweep.levels().isEmpty()) {
@@ -62,7 +62,7 @@ public final class SweepPage {
   static List<Finding> findings(Sweep sweep) {
     List<Finding> findings = new ArrayList<>(sweep.findings());
     for (Level level : sweep.levels()) {
-      findings.addAll(RunFindings.once("At concurrency " + level.concurrency(), level.runs()));
+      findings.addAll(RunFindings.once("At concurrency " + level.concurrency(), level.findings()));
     }
     return findings;
   }

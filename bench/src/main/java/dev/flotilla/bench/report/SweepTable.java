@@ -2,6 +2,7 @@ package dev.flotilla.bench.report;
 
 import dev.flotilla.bench.measure.Level;
 import dev.flotilla.bench.measure.Spread;
+import dev.flotilla.bench.measure.Stats;
 import dev.flotilla.bench.measure.Summary;
 import dev.flotilla.bench.measure.Sweep;
 import java.util.Locale;
@@ -9,6 +10,9 @@ import java.util.function.ToDoubleFunction;
 
 /** The levels of a sweep below one another. */
 public final class SweepTable {
+  /** In place of a figure that there is none of. */
+  static final String NONE = "-";
+
   private SweepTable() {}
 
   /**
@@ -34,11 +38,13 @@ public final class SweepTable {
       table.row(
           Integer.toString(level.concurrency()),
           throughput(output),
-          base > 0 ? number(output.median() / base, 2) + "×" : "–",
+          base > 0 ? number(output.median() / base, 2) + "×" : NONE,
           median(level, Summary::requestThroughput, 2),
           median(level, s -> s.ttft().median(), 1),
           median(level, s -> s.ttft().percentile(99), 1),
-          median(level, s -> s.tpot().mean(), 2),
+          level.runs().stream().anyMatch(run -> run.summary().tpot().measured())
+              ? median(level, s -> s.tpot().mean(), 2)
+              : NONE,
           Integer.toString(level.failed()));
     }
     return table;
@@ -57,6 +63,11 @@ public final class SweepTable {
 
   private static String median(Level level, ToDoubleFunction<Summary> figure, int decimals) {
     return number(level.spread(figure).median(), decimals);
+  }
+
+  /** A figure of some values; {@link #NONE} where there are no values. */
+  static String figure(Stats stats, double value, int decimals) {
+    return stats.measured() ? number(value, decimals) : NONE;
   }
 
   static String number(double value, int decimals) {

@@ -8,9 +8,9 @@ import dev.flotilla.bench.launch.Setting;
 import dev.flotilla.bench.launch.StartedEngine;
 import dev.flotilla.bench.load.ServerUnusable;
 import dev.flotilla.bench.measure.Finding;
-import dev.flotilla.bench.measure.Guards;
 import dev.flotilla.bench.measure.Level;
 import dev.flotilla.bench.measure.Load;
+import dev.flotilla.bench.measure.RepeatGuards;
 import dev.flotilla.bench.measure.Result;
 import dev.flotilla.bench.measure.Sweep;
 import dev.flotilla.bench.sweep.SweepPlan.Step;
@@ -104,8 +104,10 @@ public final class SweepRun {
           .readyAfter()
           .filter(took -> readyAfter.isEmpty() || took.compareTo(readyAfter.get()) > 0)
           .ifPresent(took -> readyAfter = Optional.of(took));
-      Trial trial = trials.run(words(step), server, step.concurrency(), step.requests());
-      keep(step, trial, server.whyEnded());
+      Optional<Trial> trial = trials.run(words(step), server, step.concurrency(), step.requests());
+      if (trial.isPresent()) {
+        keep(step, trial.get(), server.whyEnded());
+      }
     }
   }
 
@@ -146,7 +148,7 @@ public final class SweepRun {
     if (left != null) {
       int lowest = left.run().load().maxConcurrency();
       List<Result> later = results.getOrDefault(lowest, List.of());
-      Guards.firstRun(left.summary(), later.stream().map(Result::summary).toList())
+      RepeatGuards.firstRun(left.summary(), later.stream().map(Result::summary).toList())
           .ifPresent(findings::add);
     }
     int made = results.values().stream().mapToInt(List::size).sum();

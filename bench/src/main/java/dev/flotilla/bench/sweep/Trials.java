@@ -50,6 +50,7 @@ public final class Trials {
   private @Nullable Dataset dataset;
   private @Nullable LoadGenerator running;
   private @Nullable Thread starting;
+  private @Nullable Server questions;
   private boolean stopped;
   private int runs;
 
@@ -170,6 +171,9 @@ public final class Trials {
     if (starting != null) {
       starting.interrupt();
     }
+    if (questions != null) {
+      questions.close();
+    }
   }
 
   /** Whether it was ended. */
@@ -208,10 +212,11 @@ public final class Trials {
    * Makes one run.
    *
    * @param what it is, in words
+   * @return empty where {@link #stop} came before its clock started
    * @throws ServerUnusable where there is no server to measure
    * @throws DatasetRefused where there are no such prompts to be had
    */
-  public Trial run(String what, StartedEngine engine, int concurrency, int requests)
+  public Optional<Trial> run(String what, StartedEngine engine, int concurrency, int requests)
       throws ServerUnusable, DatasetRefused, InterruptedException {
     return run(what, engine, concurrency, requests, new Meter<>(() -> ""));
   }
@@ -219,14 +224,19 @@ public final class Trials {
   /**
    * Makes one run, and reads a meter around it.
    *
+   * @return empty where {@link #stop} came before its clock started
    * @throws ServerUnusable where there is no server to measure
    * @throws DatasetRefused where there are no such prompts to be had
    */
-  public <T> Trial run(
+  public <T> Optional<Trial> run(
       String what, StartedEngine engine, int concurrency, int requests, Meter<T> meter)
       throws ServerUnusable, DatasetRefused, InterruptedException {
     ServerUnderTest server = shape.requests().server(URI.create(engine.baseUrl()), engine.key());
-    Dataset all = dataset(server, engine.model());
+    Optional<Dataset> prompted = dataset(server, engine.model());
+    if (prompted.isEmpty()) {
+      return Optional.empty();
+    }
+    Dataset all = prompted.get();
     int count = Math.min(requests, all.prompts().size());
     List<Prompt> prompts = Variants.of(all, "run-" + runs++).prompts().subList(0, count);
     RequestForm form = shape.requests().form(engine.model());
@@ -248,7 +258,7 @@ public final class Trials {
     Trial trial = measured(engine, server, form, load, prompts, progress);
     meter.ends();
     listener.ends(what, trial.result());
-    return trial;
+    return Optional.of(trial);
   }
 
   private Trial measured(
@@ -306,15 +316,40 @@ public final class Trials {
     }
   }
 
-  private Dataset dataset(ServerUnderTest server, String model) throws DatasetRefused {
+  /** The prompts, which were made for the first server; empty where their making was ended. */
+  private Optional<Dataset> dataset(ServerUnderTest server, String model) throws DatasetRefused {
     Dataset made = dataset;
-    if (made == null) {
-      try (Server questions = server.questions()) {
-        made = new Datasets(questions, model, DatasetLimits.DEFAULTS).make(shape.dataset());
-      }
-      made.notes().forEach(listener::says);
-      dataset = made;
+    if (made != null) {
+      return Optional.of(made);
     }
-    return made;
+    try (Server asked = server.questions()) {
+      synchronized (this) {
+        if (stopped) {
+          return Optional.empty();
+        }
+        questions = asked;
+      }
+      made = new Datasets(asked, model, DatasetLimits.DEFAULTS).make(shape.dataset());
+    } catch (DatasetRefused e) {
+      if (stopped()) {
+        return Optional.empty();
+      }
+      throw e;
+    } finally {
+      synchronized (this) {
+        questions = null;
+      }
+    }
+    if (stopped()) {
+      return Optional.empty();
+    }
+    made.notes().forEach(listener::says);
+    dataset = made;
+    return Optional.of(made);
+  }
+
+  /** The prompts that the runs' were made of; empty before the first run. */
+  public Optional<Dataset> prompts() {
+    return Optional.ofNullable(dataset);
   }
 }

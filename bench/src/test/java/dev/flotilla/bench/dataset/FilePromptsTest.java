@@ -68,11 +68,9 @@ final class FilePromptsTest {
     Dataset agent = datasets.make(DatasetOptions.of("agent").withMaxContext(100_000).withCount(20));
     Path file = folder.resolve("agent.json");
 
-    SiliconBenchFile.write(agent, file);
+    Files.writeString(file, SiliconBenchFile.of(agent));
 
     assertThat(datasets.make(unshuffled(file)).prompts()).isEqualTo(agent.prompts());
-    assertThatThrownBy(() -> SiliconBenchFile.write(agent, folder.resolve("none/agent.json")))
-        .isInstanceOf(IOException.class);
   }
 
   @Test

@@ -10,6 +10,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -51,6 +52,38 @@ final class ReplayPromptsTest {
     assertThat(made.prompts()).allSatisfy(prompt -> assertThat(prompt.ignoreEos()).isTrue());
     // The engine's template puts one token around a message, which the log has counted.
     assertThat(made.prompts()).extracting(Prompt::inputTokens).containsExactly(300, 20, 1);
+  }
+
+  @Test
+  void whatCameBeforeATimeIsLeftOut() throws Exception {
+    Path log =
+        log(
+            line("2026-03-01T08:00:00Z", 0, "talk", "", 20, 1),
+            line("2026-03-01T09:00:01Z", 2_000_000, "talk", "", 20, 2),
+            line("2026-03-01T09:00:01Z", 1_000_000, "talk", "", 20, 3),
+            line("2026-03-01T09:00:05Z", 0, "talk", "", 20, 4));
+
+    Optional<Instant> since = Optional.of(Instant.parse("2026-03-01T09:00:00Z"));
+
+    assertThat(datasets.make(replay(log).withSince(since)).prompts())
+        .as("the second one ended after that and came before it")
+        .extracting(Prompt::maxTokens)
+        .containsExactly(3, 4);
+    Optional<Instant> never = Optional.of(Instant.parse("2026-04-01T00:00:00Z"));
+    assertThatThrownBy(() -> datasets.make(replay(log).withSince(never)))
+        .hasMessageContaining("4 came before 2026-04-01T00:00:00Z (--since)");
+  }
+
+  @Test
+  void aHubIsAskedForItsLogSinceThen() throws Exception {
+    engine.always(
+        "/api/usage/log", Script.json(200, line("2026-03-01T09:00:05Z", 0, "m", "", 9, 4)));
+
+    datasets.make(
+        DatasetOptions.of("replay").withSince(Optional.of(Instant.parse("2026-03-01T09:00:00Z"))));
+
+    assertThat(engine.requests("/api/usage/log").getFirst().path())
+        .contains("&since=2026-03-01T09%3A00%3A00Z");
   }
 
   @Test

@@ -73,10 +73,27 @@ final class ComparisonTest {
 
     assertThat(words(comparison, "median TTFT (ms)"))
         .isEqualTo(
-            "faster by 40 % (95 %: 40 to 40) between these two runs; repeat them to tell the servers"
-                + " apart");
+            "faster by 40 % (95 %: 40 to 40) between these two runs; 1 and 1 runs are too few to tell"
+                + " the servers apart");
     assertThat(words(comparison, "output throughput (tok/s)"))
         .isEqualTo("1 and 1 runs are too few to tell; 4 on each side can");
+  }
+
+  @Test
+  void aMeasurementBesideItselfIsTooLittleToTell() {
+    List<Result> once = List.of(Runs.result(Runs.steady(2, 5, 50, 10)));
+    List<Result> thrice = results(50, 51, 52);
+
+    assertThat(Comparison.of(once, once).lines())
+        .extracting(line -> line.verdict().words())
+        .allSatisfy(words -> assertThat(words).startsWith("1 and 1 runs are too few to tell"));
+    assertThat(words(Comparison.of(once, once), "median TTFT (ms)"))
+        .isEqualTo(
+            "1 and 1 runs are too few to tell; the requests of these two do not differ (95 %: +0 to"
+                + " +0 %)");
+    assertThat(Comparison.of(thrice, thrice).lines())
+        .extracting(line -> line.verdict().words())
+        .containsOnly("3 and 3 runs are too few to tell; 4 on each side can");
   }
 
   @Test

@@ -206,7 +206,9 @@ final class PageBrowserTest {
         "http://h",
         Instant.EPOCH,
         new Engine.Machine(name, name, name),
-        List.of(new Engine.AtConcurrency(2, 10, Optional.of(result), OptionalLong.empty(), "")),
+        List.of(
+            new Engine.AtConcurrency(
+                2, 10, Optional.of(result), OptionalLong.empty(), Optional.empty(), "")),
         1,
         false);
   }

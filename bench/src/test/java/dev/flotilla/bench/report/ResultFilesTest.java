@@ -30,10 +30,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Results kept in files and read again. */
 final class ResultFilesTest {
   private static final String FULL = "No space left on device";
+
+  private static final Load.Ramp RAMP = new Load.Ramp("linear", 1, 10);
 
   @TempDir Path folder;
 
@@ -100,7 +103,7 @@ final class ResultFilesTest {
 
   @Test
   void whatIsSavedReadsBackTheSame() throws IOException {
-    Path file = folder.resolve("deep/er/result.json");
+    Path file = folder.resolve("result.json");
     files.write(file, ResultJson.of(traced(), true, ZoneOffset.UTC));
 
     Result back = ((Saved.Runs) files.read(file)).results().getFirst();
@@ -231,15 +234,51 @@ final class ResultFilesTest {
   }
 
   @Test
-  void aFolderThatIsAFileIsSaid() throws IOException {
-    Path file = Files.writeString(folder.resolve("file"), "");
+  void aFolderThatIsNotThereIsSaidAndNotMade() {
+    Path file = folder.resolve("none").resolve("result.json");
 
-    assertThatThrownBy(() -> files.write(file.resolve("result.json"), "text"))
-        .hasMessage(
-            file.resolve("result.json")
-                + ": nothing was written: "
-                + file
-                + " is a file and not a folder");
+    assertThatThrownBy(() -> files.write(file, "text"))
+        .hasMessage(file + ": nothing was written: there is no such folder");
+
+    assertThat(folder.resolve("none")).doesNotExist();
+  }
+
+  @Test
+  void aRampIsInTheFieldsKeysAndReadsBack() throws IOException {
+    Run run = Runs.trace();
+    Result result =
+        Runs.result(
+            new Run(
+                run.load().ramped(Optional.of(RAMP)),
+                run.startedAt(),
+                run.durationNanos(),
+                run.requests(),
+                false));
+    ObjectNode json = ResultJson.of(result, false, ZoneOffset.UTC);
+    assertThat(json.path("ramp_up_strategy").asString()).isEqualTo("linear");
+    assertThat(json.path("ramp_up_start_rps").asDouble()).isEqualTo(1);
+    assertThat(json.path("ramp_up_end_rps").asDouble()).isEqualTo(10);
+
+    Path file = folder.resolve("ramp.json");
+    files.write(file, json);
+    assertThat(load(file).ramp()).contains(RAMP);
+    json.remove("flotilla");
+    files.write(file, json);
+    assertThat(load(file).ramp()).as("as the field writes it").contains(RAMP);
+  }
+
+  @Test
+  void aResultThatWasSavedBeforeRampsWereKeptReadsBack() throws IOException {
+    ObjectNode json = ResultJson.of(traced(), false, ZoneOffset.UTC);
+    ((ObjectNode) json.path("flotilla").path("load")).remove("ramp");
+    Path file = folder.resolve("old.json");
+    files.write(file, json);
+
+    assertThat(load(file)).isEqualTo(traced().run().load());
+  }
+
+  private Load load(Path file) throws IOException {
+    return ((Saved.Runs) files.read(file)).results().getFirst().run().load();
   }
 
   @Test
@@ -248,18 +287,18 @@ final class ResultFilesTest {
     Load closed = Runs.closed(8, 64);
     Load open = Runs.trace().load();
 
-    assertThat(name(closed, Optional.empty(), Optional.empty(), at))
+    assertThat(name(closed, Optional.empty(), at))
         .isEqualTo("openai-chat-infqps-concurrency8-SmolLM2-135M-20260914-101500.json");
-    assertThat(name(open, Optional.of("mine"), Optional.empty(), at))
+    assertThat(name(open, Optional.of("mine"), at))
         .isEqualTo("mine-4.0qps-SmolLM2-135M-20260914-101500.json");
-    assertThat(name(open, Optional.empty(), Optional.of("ramp-up-linear-1qps-10qps"), at))
-        .isEqualTo("openai-chat-ramp-up-linear-1qps-10qps-SmolLM2-135M-20260914-101500.json");
-    assertThat(name(open, Optional.of("../../etc\u0000"), Optional.empty(), at))
+    assertThat(name(open.ramped(Optional.of(RAMP)), Optional.empty(), at))
+        .isEqualTo("openai-chat-ramp-up-linear-1.0qps-10.0qps-SmolLM2-135M-20260914-101500.json");
+    assertThat(name(open, Optional.of("../../etc\u0000"), at))
         .isEqualTo("_./.._etc_-4.0qps-SmolLM2-135M-20260914-101500.json".replace('/', '_'));
   }
 
-  private static String name(Load load, Optional<String> label, Optional<String> ramp, Instant at) {
-    return ResultFiles.name(load, label, ramp, at, ZoneOffset.UTC);
+  private static String name(Load load, Optional<String> label, Instant at) {
+    return ResultFiles.name(load, label, at, ZoneOffset.UTC);
   }
 
   private void assertBroken(String content, String message) throws IOException {

@@ -5,10 +5,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.bench.measure.Conditions;
 import dev.flotilla.bench.measure.Goals;
+import dev.flotilla.bench.measure.Level;
+import dev.flotilla.bench.measure.RequestRecord;
+import dev.flotilla.bench.measure.RequestRecord.CountedBy;
 import dev.flotilla.bench.measure.Result;
 import dev.flotilla.bench.measure.Runs;
+import dev.flotilla.bench.measure.Sweep;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -74,6 +80,39 @@ final class ServingBlockTest {
         .contains("kitchen")
         .contains("WARNING: 2 of 9 requests failed (1 answered with an error, 1 with an error in");
     assertThat(text).contains("Request rate configured (RPS):           4.00");
+  }
+
+  @Test
+  void answersOfOneTokenHaveNoTimeBetweenTokens() {
+    RequestRecord one = Runs.request(0, 0, 50, 10, 1, 1, CountedBy.SERVER);
+    RequestRecord named =
+        new RequestRecord(
+            0,
+            one.prompt(),
+            one.scheduledNanos(),
+            one.sentNanos(),
+            one.chunks(),
+            one.endNanos(),
+            32,
+            1,
+            CountedBy.SERVER,
+            one.finishReason(),
+            "a",
+            Optional.of("kitchen/talk-1"),
+            one.outcome());
+    Result result = Runs.result(Runs.run(1, List.of(named)));
+
+    assertThat(ServingBlock.of(result, Shown.DEFAULT))
+        .containsPattern("(?m)^kitchen/talk-1 +1 +0 +20\\.0 +50\\.0 +50\\.0 +-$");
+    assertThat(
+            SweepTable.of(
+                    new Sweep(
+                        Runs.closed(1, 1),
+                        Instant.EPOCH,
+                        List.of(new Level(1, List.of(result))),
+                        List.of()))
+                .plain())
+        .containsPattern("(?m)^1 .* 50\\.0 +50\\.0 +- +0$");
   }
 
   @Test

@@ -25,6 +25,7 @@ final class SiliconReportTest {
               10,
               Optional.of(Runs.result(Runs.steady(2, 5, 50, 10))),
               OptionalLong.of(1_234_000_000L),
+              Optional.empty(),
               ""),
           new AtConcurrency(
               4,
@@ -33,12 +34,18 @@ final class SiliconReportTest {
                   Runs.result(
                       Runs.run(4, List.of(Runs.failed(0, 0, Kind.CUT, "cut after 3 chunks"))))),
               OptionalLong.empty(),
+              Optional.empty(),
               ""));
   private final Engine absent =
       engine(
           "vllm",
           new AtConcurrency(
-              2, 10, Optional.empty(), OptionalLong.empty(), "server crashed: exit code 1"));
+              2,
+              10,
+              Optional.empty(),
+              OptionalLong.empty(),
+              Optional.empty(),
+              "server crashed: exit code 1"));
 
   @Test
   void theTableHasAColumnForEachEngine() {

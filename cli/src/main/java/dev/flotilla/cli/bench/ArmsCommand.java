@@ -101,26 +101,34 @@ public final class ArmsCommand implements Callable<Integer> {
     int asked = experiment.prompts().count();
     int requests = asked == 0 ? Math.max(REQUESTS, 2 * concurrency) : asked;
     ArmsPlan plan = ArmsPlan.of(arms, experiment.repeats());
-    try (ExperimentConsole console =
-        new ExperimentConsole(shell, experiment.progress(), plan.steps().size())) {
+    try (Interruption interruption = Interruption.listen(shell);
+        ExperimentConsole console =
+            new ExperimentConsole(shell, experiment.progress(), plan.steps().size())) {
       Trials trials = new Trials(experiment.shape(requests), console);
-      try (Interruption interruption = Interruption.ends(trials::stop)) {
-        Optional<ArmsReport> report =
-            addresses.isEmpty()
-                ? startedHere(plan, trials, requests)
-                : Optional.of(
-                    new ArmsReport(
-                        new ArmsRun(plan, trials, servers(addresses), concurrency, requests).run(),
-                        List.of()));
-        console.endLine();
-        boolean misleads = show(report);
-        return interruption.happened() ? BenchCommand.INTERRUPTED : misleads ? 1 : 0;
-      } catch (DatasetRefused e) {
-        throw PromptOptions.refused(e);
-      } catch (EngineNotStarted | ServerUnusable e) {
-        throw new Failure(String.valueOf(e.getMessage()), e);
-      }
+      Optional<ArmsReport> report =
+          addresses.isEmpty()
+              ? startedHere(plan, trials, requests, interruption)
+              : Optional.of(there(plan, trials, requests, servers(addresses), interruption));
+      console.endLine();
+      boolean misleads = show(report);
+      return interruption.happened() ? Interruption.CODE : misleads ? 1 : 0;
+    } catch (DatasetRefused e) {
+      throw PromptOptions.refused(e);
+    } catch (EngineNotStarted | ServerUnusable e) {
+      throw new Failure(String.valueOf(e.getMessage()), e);
     }
+  }
+
+  private ArmsReport there(
+      ArmsPlan plan,
+      Trials trials,
+      int requests,
+      Map<Arm, ArmServer> servers,
+      Interruption interruption)
+      throws ServerUnusable, DatasetRefused, InterruptedException {
+    ExperimentOptions.begin(trials, interruption);
+    return new ArmsReport(
+        new ArmsRun(plan, trials, servers, concurrency, requests).run(), List.of());
   }
 
   private Map<Arm, String> addresses() {
@@ -169,7 +177,8 @@ public final class ArmsCommand implements Callable<Integer> {
   }
 
   /** Empty where it was ended before anything was measured. */
-  private Optional<ArmsReport> startedHere(ArmsPlan plan, Trials trials, int requests)
+  private Optional<ArmsReport> startedHere(
+      ArmsPlan plan, Trials trials, int requests, Interruption interruption)
       throws EngineNotStarted, ServerUnusable, DatasetRefused, InterruptedException {
     String reference = experiment.target().namedModel().orElseThrow();
     LocalEngineStarts starts = new LocalEngineStarts(home.home(shell), shell, engines);
@@ -180,6 +189,7 @@ public final class ArmsCommand implements Callable<Integer> {
             file,
             engines.setting(file.toString(), 2),
             engines.readyWithin());
+    ExperimentOptions.begin(trials, interruption);
     Optional<LocalArms> started =
         trials.starting(
             "starting the arms",

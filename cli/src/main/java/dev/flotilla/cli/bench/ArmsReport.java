@@ -79,9 +79,8 @@ final class ArmsReport {
   boolean misleads() {
     return !outcome.whole()
         || outcome.arms().stream()
-            .anyMatch(arm ->
-                arm.findings().stream().anyMatch(Finding::misleads)
-                    || arm.runs().stream().anyMatch(Result::misleads));
+            .anyMatch(arm -> arm.findings().stream().anyMatch(Finding::misleads))
+        || arms.stream().flatMap(arm -> arm.findings().stream()).anyMatch(Finding::misleads);
   }
 
   void print(Shell shell) {
@@ -106,22 +105,28 @@ final class ArmsReport {
   }
 
   private Map<String, List<Finding>> findings() {
-    Map<String, List<Finding>> findings = new LinkedHashMap<>();
-    outcome
-        .trouble()
-        .ifPresent(trouble -> findings.put("", List.of(partial("It was ended: " + trouble))));
-    if (outcome.stopped()) {
-      findings.put("", List.of(partial("It was ended: these are the results so far.")));
-    }
-    for (ArmOutcome arm : outcome.arms()) {
-      List<Finding> all = new ArrayList<>(arm.findings());
-      arm.runs()
-          .forEach(run ->
-              run.findings().stream()
+    Map<String, List<Finding>> findings = ofExperiment();
+    for (ArmRuns arm : arms) {
+      findings
+          .computeIfAbsent("arm " + arm.name(), name -> new ArrayList<>())
+          .addAll(
+              arm.findings().stream()
                   // That requests wait for a slot is what the arms are about.
                   .filter(finding -> finding.kind() != Finding.Kind.BEYOND_SLOTS)
-                  .forEach(all::add));
-      findings.put("arm " + arm.arm(), all);
+                  .toList());
+    }
+    return findings;
+  }
+
+  /** What the runs do not say themselves. */
+  private Map<String, List<Finding>> ofExperiment() {
+    Map<String, List<Finding>> findings = new LinkedHashMap<>();
+    if (!outcome.whole()) {
+      String why = outcome.trouble().orElse("these are the results so far.");
+      findings.put("", List.of(partial("It was ended: " + why)));
+    }
+    for (ArmOutcome arm : outcome.arms()) {
+      findings.put("arm " + arm.arm(), new ArrayList<>(arm.findings()));
     }
     return findings;
   }
@@ -170,7 +175,9 @@ final class ArmsReport {
               arm.words(),
               other.median() / first.median(),
               arms.getFirst().name(),
-              apart || first.runs() < 2 ? "" : ", within what the runs differ by"));
+              arm.contradicts() || arms.getFirst().contradicts()
+                  ? ", of runs that contradict each other"
+                  : apart || first.runs() < 2 ? "" : ", within what the runs differ by"));
     }
     return verdicts;
   }
@@ -188,7 +195,8 @@ final class ArmsReport {
     }
     Page page = ArmsPage.of(arms);
     List<Page.Part> parts = new ArrayList<>(page.parts());
-    parts.add(new Page.Part.Findings(findings().values().stream().flatMap(List::stream).toList()));
+    parts.add(
+        new Page.Part.Findings(ofExperiment().values().stream().flatMap(List::stream).toList()));
     verdicts().forEach(words -> parts.add(new Page.Part.Words(words + ".")));
     parts.add(new Page.Part.Heading("What each target counted itself"));
     parts.add(new Page.Part.Table(upstream()));

@@ -54,9 +54,6 @@ import picocli.CommandLine.Option;
       "  flotilla bench --dataset agent --max-concurrency 4 --save-result --label one-worker",
     })
 public final class BenchCommand implements Callable<Integer> {
-  /** As shells have it for what Ctrl-C ended. */
-  static final int INTERRUPTED = 130;
-
   private static final Duration ASK_AGAIN = Duration.ofSeconds(1);
 
   private final Shell shell;
@@ -92,6 +89,12 @@ public final class BenchCommand implements Callable<Integer> {
     results.check();
     reports.check(shell);
     target.form("");
+    try (Interruption interruption = Interruption.listen(shell)) {
+      return run(wanted, interruption);
+    }
+  }
+
+  private int run(DatasetOptions wanted, Interruption interruption) throws InterruptedException {
     ServerUnderTest server = target.server(shell);
     long readyBy = System.nanoTime() + pace.ready().toNanos();
     String model = model(server, readyBy);
@@ -108,19 +111,27 @@ public final class BenchCommand implements Callable<Integer> {
       Rehearsal.hold();
       Load load =
           new Load(
-              server.base().toString(),
-              model,
-              target.endpoint().word(),
-              dataset.description(),
-              dataset.prompts().size(),
-              plan.maxConcurrency(),
-              PaceOptions.configuredRate(plan, dataset.prompts().size()),
-              pace.burstiness(),
-              prompts.seed());
-      return measure(generator, load, plan, dataset, datasets, slots);
+                  server.base().toString(),
+                  model,
+                  target.endpoint().word(),
+                  dataset.description(),
+                  dataset.prompts().size(),
+                  plan.maxConcurrency(),
+                  PaceOptions.configuredRate(plan, dataset.prompts().size()),
+                  pace.burstiness(),
+                  prompts.seed())
+              .ramped(pace.ramp());
+      interruption.ends(() -> end(generator, questions));
+      return measure(generator, load, plan, dataset, datasets, slots, interruption);
     } catch (ServerUnusable e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
     }
+  }
+
+  /** Answers may be counted yet, after the run: those that are not then stay as they are. */
+  private static void end(LoadGenerator generator, Server questions) {
+    generator.stop();
+    questions.close();
   }
 
   private int measure(
@@ -129,22 +140,21 @@ public final class BenchCommand implements Callable<Integer> {
       LoadPlan plan,
       Dataset dataset,
       Datasets datasets,
-      OptionalInt slots)
+      OptionalInt slots,
+      Interruption interruption)
       throws ServerUnusable, InterruptedException {
     Progress progress = new Progress();
-    try (Interruption interruption = Interruption.ends(generator::stop)) {
-      Run run;
-      try (ProgressLine _ = ProgressLine.start(shell, progress, System::nanoTime, !noProgress)) {
-        run = generator.run(load, plan, dataset.prompts(), progress);
-      } catch (IllegalArgumentException e) {
-        throw new WrongUsage(String.valueOf(e.getMessage()), e);
-      }
-      if (!interruption.happened()) {
-        run = datasets.tokenizer().map(new TokenRecount(run)::by).orElse(run);
-      }
-      boolean misleads = report(run, slots);
-      return interruption.happened() ? INTERRUPTED : misleads ? 1 : 0;
+    Run run;
+    try (ProgressLine _ = ProgressLine.start(shell, progress, System::nanoTime, !noProgress)) {
+      run = generator.run(load, plan, dataset.prompts(), progress);
+    } catch (IllegalArgumentException e) {
+      throw new WrongUsage(String.valueOf(e.getMessage()), e);
     }
+    if (!interruption.happened()) {
+      run = datasets.tokenizer().map(new TokenRecount(run)::by).orElse(run);
+    }
+    boolean misleads = report(run, slots);
+    return interruption.happened() ? Interruption.CODE : misleads ? 1 : 0;
   }
 
   /** Prints the figures and keeps them; whether they would mislead. */
@@ -155,9 +165,7 @@ public final class BenchCommand implements Callable<Integer> {
         Result.of(run, results.goals(), shown.percents(), conditions, results.metadata());
     shell.out().print(ServingBlock.of(result, shown));
     shell.out().flush();
-    results
-        .save(result, pace.rampName())
-        .ifPresent(file -> shell.err().println("the result is in " + file));
+    results.save(result).ifPresent(file -> shell.err().println("the result is in " + file));
     reports.keep(kept(result), shell);
     return result.misleads();
   }

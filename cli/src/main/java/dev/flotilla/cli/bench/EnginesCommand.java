@@ -2,6 +2,7 @@ package dev.flotilla.cli.bench;
 
 import dev.flotilla.agent.node.NodeProbe;
 import dev.flotilla.bench.dataset.DatasetRefused;
+import dev.flotilla.bench.dataset.SiliconBenchFile;
 import dev.flotilla.bench.engines.EnginesRun;
 import dev.flotilla.bench.engines.EnginesRun.Candidate;
 import dev.flotilla.bench.launch.CommandTemplate;
@@ -12,17 +13,23 @@ import dev.flotilla.bench.load.ServerUnderTest;
 import dev.flotilla.bench.measure.Engine;
 import dev.flotilla.bench.measure.Engine.Machine;
 import dev.flotilla.bench.measure.Finding;
-import dev.flotilla.bench.measure.Result;
+import dev.flotilla.bench.measure.Sweep;
 import dev.flotilla.bench.report.EnginesPage;
 import dev.flotilla.bench.report.Page;
+import dev.flotilla.bench.report.ResultFiles;
 import dev.flotilla.bench.report.SiliconReport;
 import dev.flotilla.bench.sweep.SweepPlan;
+import dev.flotilla.bench.sweep.Swept;
 import dev.flotilla.bench.sweep.Trials;
+import dev.flotilla.cli.output.Failure;
+import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WrongUsage;
 import dev.flotilla.cli.serve.HomeOptions;
 import dev.flotilla.wire.NodeFacts;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.InstantSource;
 import java.time.ZoneId;
 import java.util.ArrayList;
@@ -31,8 +38,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -84,6 +93,14 @@ public final class EnginesCommand implements Callable<Integer> {
       description = "Concurrencies (default: 1,8,16, as SiliconBench has them).")
   private String levels = "";
 
+  @Option(
+      names = "--siliconbench",
+      paramLabel = "FILE",
+      description =
+          "Writes the prompts that were asked as a file that SiliconBench reads, and --dataset file"
+              + " here: to give the same load to what only runs there.")
+  private @Nullable Path siliconBench;
+
   public EnginesCommand(Shell shell) {
     this.shell = shell;
   }
@@ -94,23 +111,41 @@ public final class EnginesCommand implements Callable<Integer> {
       throw new WrongUsage("a server that runs is named with --engine NAME=URL, not --url");
     }
     reports.check(shell);
+    if (siliconBench != null) {
+      NamedFile.writable("--siliconbench", siliconBench);
+    }
     List<EngineChoice> chosen = chosen();
     SweepPlan plan = experiment.plan(levels);
-    try (ExperimentConsole console =
-        new ExperimentConsole(shell, experiment.progress(), plan.steps().size() * chosen.size())) {
+    try (Interruption interruption = Interruption.listen(shell);
+        ExperimentConsole console =
+            new ExperimentConsole(
+                shell, experiment.progress(), plan.steps().size() * chosen.size())) {
       Trials trials = new Trials(experiment.shape(plan.requestsMax()), console);
       List<Candidate> candidates = candidates(chosen);
-      try (Interruption interruption = Interruption.ends(trials::stop)) {
-        List<EnginesRun.Outcome> outcomes =
-            new EnginesRun(plan, trials, machine(), InstantSource.system(), System::nanoTime)
-                .run(candidates);
-        console.endLine();
-        boolean misleads = report(outcomes);
-        return interruption.happened() ? BenchCommand.INTERRUPTED : misleads ? 1 : 0;
-      } catch (DatasetRefused e) {
-        throw PromptOptions.refused(e);
-      }
+      ExperimentOptions.begin(trials, interruption);
+      List<EnginesRun.Outcome> outcomes =
+          new EnginesRun(plan, trials, machine(), InstantSource.system(), System::nanoTime)
+              .run(candidates);
+      console.endLine();
+      boolean misleads = report(outcomes);
+      keepPrompts(trials);
+      return interruption.happened() ? Interruption.CODE : misleads ? 1 : 0;
+    } catch (DatasetRefused e) {
+      throw PromptOptions.refused(e);
     }
+  }
+
+  private void keepPrompts(Trials trials) {
+    Path file = siliconBench;
+    if (file == null || trials.prompts().isEmpty()) {
+      return;
+    }
+    try {
+      new ResultFiles().write(file, SiliconBenchFile.of(trials.prompts().get()));
+    } catch (IOException e) {
+      throw new Failure(String.valueOf(e.getMessage()), e);
+    }
+    shell.err().println("the prompts are in " + file);
   }
 
   private List<EngineChoice> chosen() {
@@ -188,19 +223,15 @@ public final class EnginesCommand implements Callable<Integer> {
         shell.out().println("WARNING: " + Text.printable(outcome.trouble().get()));
         misleads = true;
       }
-      List<Finding> all = new ArrayList<>();
-      outcome
-          .swept()
-          .flatMap(swept -> swept.sweep())
-          .ifPresent(sweep -> {
-            all.addAll(sweep.findings());
-            sweep.levels().stream()
-                .flatMap(level -> level.runs().stream())
-                .map(Result::findings)
-                .forEach(all::addAll);
-          });
-      misleads |= all.stream().anyMatch(Finding::misleads);
-      findings.put(name, all);
+      Optional<Sweep> sweep = outcome.swept().flatMap(Swept::sweep);
+      misleads |= sweep.map(Sweep::misleads).orElse(false);
+      sweep.ifPresent(measures -> {
+        findings.put(name, measures.findings());
+        measures
+            .levels()
+            .forEach(level ->
+                findings.put(name + " at concurrency " + level.concurrency(), level.findings()));
+      });
     }
     ExperimentConsole.print(shell, findings);
     shell.out().flush();

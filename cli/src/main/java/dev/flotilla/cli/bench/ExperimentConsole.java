@@ -96,8 +96,8 @@ final class ExperimentConsole implements Trials.Listener, AutoCloseable {
 
   /** One kind of finding, and where it was found. */
   private static final class Said {
-    private final String where;
-    private final Set<String> elsewhere = new LinkedHashSet<>();
+    private final Set<String> places = new LinkedHashSet<>();
+    private String where;
     private Finding finding;
 
     Said(String where, Finding finding) {
@@ -106,15 +106,15 @@ final class ExperimentConsole implements Trials.Listener, AutoCloseable {
     }
 
     void at(String place, Finding other) {
-      if (!place.equals(where)) {
-        elsewhere.add(place);
-      }
+      places.add(place);
       if (other.misleads() && !finding.misleads()) {
+        where = place;
         finding = other;
       }
     }
 
     String line(Shell shell) {
+      List<String> elsewhere = places.stream().filter(place -> !place.equals(where)).toList();
       String begin =
           finding.misleads()
               ? Style.CARE.apply("WARNING: ", shell.colours())

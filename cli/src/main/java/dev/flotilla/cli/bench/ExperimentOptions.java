@@ -1,6 +1,7 @@
 package dev.flotilla.cli.bench;
 
 import dev.flotilla.bench.load.LoadLimits;
+import dev.flotilla.bench.load.Rehearsal;
 import dev.flotilla.bench.load.RequestForm;
 import dev.flotilla.bench.load.ServerUnderTest;
 import dev.flotilla.bench.measure.Goals;
@@ -111,6 +112,15 @@ final class ExperimentOptions {
         Goals.NONE,
         Summary.PERCENTILES,
         metadata.pairs());
+  }
+
+  /**
+   * All is at hand: the client rehearses, and from now on an interruption ends the runs in good
+   * order.
+   */
+  static void begin(Trials trials, Interruption interruption) throws InterruptedException {
+    Rehearsal.hold();
+    interruption.ends(trials::stop);
   }
 
   /** As the options say, with the key of each server. */

@@ -4,6 +4,7 @@ import dev.flotilla.bench.dataset.Prompt;
 import dev.flotilla.bench.load.Arrivals;
 import dev.flotilla.bench.load.LoadLimits;
 import dev.flotilla.bench.load.LoadPlan;
+import dev.flotilla.bench.measure.Load;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WholeNumber;
 import dev.flotilla.cli.output.WrongUsage;
@@ -127,11 +128,11 @@ final class PaceOptions {
     return Duration.ofSeconds(readySeconds);
   }
 
-  /** A ramp as the field's files are named by it. */
-  Optional<String> rampName() {
-    return ramp == null
+  /** How the rate grows, where it does. */
+  Optional<Load.Ramp> ramp() {
+    return ramp == null || rampStart == null || rampEnd == null
         ? Optional.empty()
-        : Optional.of("ramp-up-%s-%sqps-%sqps".formatted(ramp, rampStart, rampEnd));
+        : Optional.of(new Load.Ramp(ramp, rampStart, rampEnd));
   }
 
   LoadLimits limits() {

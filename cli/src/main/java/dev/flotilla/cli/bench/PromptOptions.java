@@ -5,10 +5,12 @@ import dev.flotilla.bench.dataset.DatasetRefused;
 import dev.flotilla.bench.dataset.Datasets;
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.NamedFile;
+import dev.flotilla.cli.output.Since;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WholeNumber;
 import dev.flotilla.cli.output.WrongUsage;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -118,6 +120,15 @@ final class PromptOptions {
       description = "replay: requests of this client key alone.")
   private @Nullable String onlyKey;
 
+  @Option(
+      names = "--since",
+      paramLabel = "WHEN",
+      converter = Since.class,
+      description =
+          "replay: requests that came from then on: a time ago, such as 90m, 24h or 7d, or an"
+              + " instant, such as 2026-03-01T08:00:00Z (default: a hub's log 24h, a file all).")
+  private @Nullable Instant since;
+
   PromptOptions() {}
 
   long seed() {
@@ -140,6 +151,9 @@ final class PromptOptions {
               + String.join(", ", Datasets.NAMES)
               + "; a file of your own is --dataset file --dataset-path FILE");
     }
+    if (since != null && !name.equals("replay")) {
+      throw new WrongUsage("--since is for --dataset replay");
+    }
     DatasetOptions options =
         DatasetOptions.of(name)
             .withCount(count())
@@ -147,7 +161,8 @@ final class PromptOptions {
             .withLengths(input, output == null ? 0 : output, ratio, prefix)
             .withMaxContext(maxContext)
             .withDrawing(!disableShuffle, !noOversample)
-            .withReplay(speedup, Optional.ofNullable(onlyModel), Optional.ofNullable(onlyKey));
+            .withReplay(speedup, Optional.ofNullable(onlyModel), Optional.ofNullable(onlyKey))
+            .withSince(Optional.ofNullable(since));
     return file == null ? options : options.withPath(NamedFile.readable("--dataset-path", file));
   }
 

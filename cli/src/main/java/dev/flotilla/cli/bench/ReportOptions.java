@@ -94,6 +94,9 @@ final class ReportOptions {
 
   /** Says what can't be meant, before anything is measured. */
   void check(Shell shell) {
+    check("--json", json);
+    check("--html", html);
+    check("--png", png);
     if (reportTo != null) {
       hub(reportTo, shell);
     } else if (reportKey != null || reportCa != null) {
@@ -101,6 +104,17 @@ final class ReportOptions {
           (reportKey != null ? "--report-key" : "--report-ca")
               + " is for the hub that --report-to names");
     }
+  }
+
+  private static void check(String option, @Nullable Path file) {
+    if (file != null) {
+      NamedFile.writable(option, file);
+    }
+  }
+
+  /** Whether anything of it is wanted. */
+  boolean wanted() {
+    return json != null || html != null || png != null || reportTo != null;
   }
 
   /**

@@ -6,6 +6,7 @@ import dev.flotilla.bench.report.ResultFiles;
 import dev.flotilla.bench.report.ResultJson;
 import dev.flotilla.bench.report.Shown;
 import dev.flotilla.cli.output.Failure;
+import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.WrongUsage;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -102,6 +103,12 @@ final class ResultOptions {
     goals();
     shown();
     metadata();
+    if (save && fileName != null) {
+      NamedFile.writable(folder == null ? "--result-filename" : "--result-dir", in(fileName));
+    } else if (save) {
+      Path here = folder == null ? Path.of("").toAbsolutePath() : folder;
+      NamedFile.folder(folder == null ? "--save-result" : "--result-dir", here);
+    }
     if (!save && (append || detailed || fileName != null || folder != null)) {
       throw new WrongUsage(
           (append
@@ -113,8 +120,12 @@ final class ResultOptions {
     }
   }
 
+  private Path in(String name) {
+    return folder == null ? Path.of(name) : folder.resolve(name);
+  }
+
   /** Writes the result where it is wanted; says which file it is in. */
-  Optional<Path> save(Result result, Optional<String> ramp) {
+  Optional<Path> save(Result result) {
     if (!save) {
       return Optional.empty();
     }
@@ -123,12 +134,8 @@ final class ResultOptions {
         fileName != null
             ? fileName
             : ResultFiles.name(
-                result.run().load(),
-                Optional.ofNullable(label),
-                ramp,
-                result.run().startedAt(),
-                zone);
-    Path file = folder == null ? Path.of(name) : folder.resolve(name);
+                result.run().load(), Optional.ofNullable(label), result.run().startedAt(), zone);
+    Path file = in(name);
     ObjectNode json = ResultJson.of(result, detailed, zone);
     try {
       if (append) {

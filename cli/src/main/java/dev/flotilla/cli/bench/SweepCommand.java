@@ -7,14 +7,10 @@ import dev.flotilla.bench.launch.RunningServer;
 import dev.flotilla.bench.launch.Setting;
 import dev.flotilla.bench.load.ServerUnderTest;
 import dev.flotilla.bench.load.ServerUnusable;
-import dev.flotilla.bench.measure.Comparison;
 import dev.flotilla.bench.measure.Finding;
-import dev.flotilla.bench.measure.Knee;
 import dev.flotilla.bench.measure.Level;
-import dev.flotilla.bench.measure.Result;
 import dev.flotilla.bench.measure.Summary;
 import dev.flotilla.bench.measure.Sweep;
-import dev.flotilla.bench.report.ComparisonTable;
 import dev.flotilla.bench.report.ResultFiles;
 import dev.flotilla.bench.report.ResultJson;
 import dev.flotilla.bench.report.Saved;
@@ -60,7 +56,8 @@ import picocli.CommandLine.Option;
       "  flotilla sweep --url http://127.0.0.1:8484 --input-len 256 --output-len 128",
       "  flotilla sweep --model ~/models/Qwen3-4B-Q4_K_M.gguf --slots 8 --levels 1,2,4,8,16",
       "  flotilla sweep --url http://10.0.0.5:8000 --json new.json --compare old.json",
-      "  flotilla sweep --compare old.json new.json      compares what was saved",
+      "  flotilla sweep --compare old.json new.json --html compared.html",
+      "                                                  compares what was saved",
     })
 public final class SweepCommand implements Callable<Integer> {
   /** As {@code flotilla up} has it. */
@@ -99,26 +96,26 @@ public final class SweepCommand implements Callable<Integer> {
       throw new WrongUsage("--compare: takes one file or two");
     }
     if (compare.size() == 2) {
-      printComparison(read(compare.getFirst()), read(compare.getLast()));
+      reports.check(shell);
+      compareSaved(compare.getFirst(), compare.getLast());
       return 0;
     }
     SweepPlan plan = experiment.plan(levels);
     @Nullable Saved before = compare.isEmpty() ? null : read(compare.getFirst());
     reports.check(shell);
     Trials.Shape shape = experiment.shape(plan.requestsMax());
-    try (ExperimentConsole console =
-        new ExperimentConsole(shell, experiment.progress(), plan.steps().size())) {
-      Trials trials = new Trials(shape, console);
-      try (Interruption interruption = Interruption.ends(trials::stop)) {
-        Swept swept = run(plan, trials);
-        console.endLine();
-        boolean misleads = report(swept, before);
-        return interruption.happened() ? BenchCommand.INTERRUPTED : misleads ? 1 : 0;
-      }
+    try (Interruption interruption = Interruption.listen(shell);
+        ExperimentConsole console =
+            new ExperimentConsole(shell, experiment.progress(), plan.steps().size())) {
+      Swept swept = run(plan, new Trials(shape, console), interruption);
+      console.endLine();
+      boolean misleads = report(swept, before);
+      return interruption.happened() ? Interruption.CODE : misleads ? 1 : 0;
     }
   }
 
-  private Swept run(SweepPlan plan, Trials trials) throws InterruptedException {
+  private Swept run(SweepPlan plan, Trials trials, Interruption interruption)
+      throws InterruptedException {
     try {
       MeasuredServerOptions target = experiment.target();
       Optional<String> reference = target.namedModel();
@@ -127,10 +124,12 @@ public final class SweepCommand implements Callable<Integer> {
         String address = server.base().toString();
         EngineStart running =
             new RunningServer(address, address, target.model(server), target.givenKey(shell));
+        ExperimentOptions.begin(trials, interruption);
         return new SweepRun(plan, trials, running, engines.setting("", SLOTS)).run();
       }
       LocalEngineStarts starts = new LocalEngineStarts(home.home(shell), shell, engines);
       Setting setting = engines.setting(starts.fetch(reference.get()).toString(), SLOTS);
+      ExperimentOptions.begin(trials, interruption);
       return new SweepRun(plan, trials, starts.llamaServer(reference.get()), setting).run();
     } catch (DatasetRefused e) {
       throw PromptOptions.refused(e);
@@ -190,13 +189,11 @@ public final class SweepCommand implements Callable<Integer> {
             .map(level -> level.spread(Summary::outputThroughput).median())
             .toList();
     shell.out().println("out tok/s " + Sparkline.of(rates));
-    sweep.knee().map(Knee::words).ifPresent(words -> shell.out().println("Knee " + words));
+    sweep.kneeWords().ifPresent(words -> shell.out().println("Knee " + words));
     Map<String, List<Finding>> findings = new LinkedHashMap<>();
     findings.put("", sweep.findings());
     for (Level level : sweep.levels()) {
-      findings.put(
-          "concurrency " + level.concurrency(),
-          level.runs().stream().map(Result::findings).flatMap(List::stream).toList());
+      findings.put("concurrency " + level.concurrency(), level.findings());
     }
     ExperimentConsole.print(shell, findings);
     shell.out().flush();
@@ -210,21 +207,21 @@ public final class SweepCommand implements Callable<Integer> {
     }
   }
 
+  /** Prints two saved measurements beside one another and keeps that, where it is wanted. */
+  private void compareSaved(Path first, Path second) {
+    Saved before = read(first);
+    Saved after = read(second);
+    printComparison(before, after);
+    if (reports.wanted()) {
+      reports.keep(SavedComparison.report(first, before, second, after), shell);
+    }
+  }
+
   private void printComparison(Saved before, Saved after) {
-    if (before instanceof Saved.Swept(Sweep first) && after instanceof Saved.Swept(Sweep second)) {
-      List<Comparison.AtLevel> shared = Comparison.of(first, second);
-      if (shared.isEmpty()) {
-        throw new Failure("--compare: the two sweeps have no concurrency in common");
-      }
+    if (before instanceof Saved.Swept) {
       shell.out().println();
-      shell.out().print(ComparisonTable.of(shared).plain());
-      return;
     }
-    if (before instanceof Saved.Runs(List<Result> first)
-        && after instanceof Saved.Runs(List<Result> second)) {
-      shell.out().print(ComparisonTable.of(Comparison.of(first, second)).plain());
-      return;
-    }
-    throw new Failure("--compare: one of the two is a sweep and the other is not");
+    shell.out().print(SavedComparison.table(before, after).plain());
+    shell.out().flush();
   }
 }

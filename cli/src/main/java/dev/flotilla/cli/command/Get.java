@@ -3,18 +3,14 @@ package dev.flotilla.cli.command;
 import dev.flotilla.cli.client.HubOptions;
 import dev.flotilla.cli.output.Format;
 import dev.flotilla.cli.output.Shell;
-import dev.flotilla.cli.output.Text;
+import dev.flotilla.cli.output.Since;
 import dev.flotilla.cli.output.WholeNumber;
 import dev.flotilla.cli.output.WrongUsage;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.Instant;
-import java.time.format.DateTimeParseException;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -152,35 +148,6 @@ public final class Get implements Callable<Integer> {
 
   private static String encoded(String text) {
     return URLEncoder.encode(text, StandardCharsets.UTF_8);
-  }
-
-  /** A time ago, or a time. */
-  static final class Since implements ITypeConverter<Instant> {
-    private static final Pattern AGO = Pattern.compile("(\\d{1,6})([mhd])");
-
-    @Override
-    public Instant convert(String text) {
-      Matcher ago = AGO.matcher(text);
-      if (ago.matches()) {
-        long count = Long.parseLong(ago.group(1));
-        return Instant.now()
-            .minus(
-                switch (ago.group(2)) {
-                  case "m" -> Duration.ofMinutes(count);
-                  case "h" -> Duration.ofHours(count);
-                  default -> Duration.ofDays(count);
-                });
-      }
-      try {
-        return Instant.parse(text);
-      } catch (DateTimeParseException e) {
-        throw new TypeConversionException(
-            "'"
-                + Text.printable(text)
-                + "' is neither a time ago, such as 24h or 7d, nor an instant, such as"
-                + " 2026-03-01T08:00:00Z");
-      }
-    }
   }
 
   /** As many as a hub hands out at once, of the usage log. */

@@ -30,6 +30,47 @@ public final class NamedFile {
     return file;
   }
 
+  /**
+   * The file, which can be written when there is something to write. No folder is made for it: a
+   * path that was mistyped would be filled with folders that nobody wanted.
+   *
+   * @param option as it was typed, for the message
+   * @throws WrongUsage where it can't
+   */
+  public static Path writable(String option, Path file) {
+    String what = option + ": ";
+    if (file.toString().isEmpty()) {
+      throw new WrongUsage(what + "names no file");
+    }
+    if (Files.isDirectory(file)) {
+      throw new WrongUsage(what + file + " is a folder, not a file");
+    }
+    Path parent = file.toAbsolutePath().getParent();
+    if (parent != null) {
+      folder(option, parent);
+    }
+    if (Files.exists(file) && !Files.isWritable(file)) {
+      throw new WrongUsage(what + "no permission to write " + file);
+    }
+    return file;
+  }
+
+  /** The folder, which is there and takes new files. */
+  public static Path folder(String option, Path folder) {
+    String what = option + ": ";
+    if (!Files.exists(folder)) {
+      throw new WrongUsage(what + "there is no folder " + folder);
+    }
+    if (!Files.isDirectory(folder)) {
+      throw new WrongUsage(what + folder + " is a file, not a folder");
+    }
+    // A device has its folder, in which nobody writes anything new.
+    if (!Files.isWritable(folder) && !folder.startsWith("/dev")) {
+      throw new WrongUsage(what + "no permission to write in " + folder);
+    }
+    return folder;
+  }
+
   /** The file, which is there and can be started. */
   public static Path program(String option, Path file) {
     Path there = readable(option, file);

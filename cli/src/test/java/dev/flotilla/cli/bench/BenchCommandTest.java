@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -117,6 +118,48 @@ class BenchCommandTest {
     assertThat(page).content(UTF_8).startsWith("<!doctype html>");
     assertThat(picture).as(shell.err()).exists();
     assertThat(ImageIO.read(picture.toFile()).getWidth()).isGreaterThan(300);
+  }
+
+  @Test
+  void aRampIsKeptWithTheResult(@TempDir Path folder) throws Exception {
+    bench(
+        ("--num-prompts 3 --input-len 4 --ramp-up-strategy linear --ramp-up-start-rps 50"
+                + " --ramp-up-end-rps 100 --save-result --result-dir "
+                + folder)
+            .split(" "));
+
+    try (Stream<Path> files = Files.list(folder)) {
+      Path file = files.findFirst().orElseThrow();
+      assertThat(file.getFileName().toString()).contains("ramp-up-linear-50.0qps-100.0qps");
+      JsonNode json = JsonMapper.shared().readTree(file.toFile());
+      assertThat(json.path("ramp_up_strategy").asString()).isEqualTo("linear");
+      assertThat(json.path("ramp_up_end_rps").asDouble()).isEqualTo(100);
+      assertThat(json.at("/flotilla/load/ramp/start_rps").asDouble()).isEqualTo(50);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "--since yesterday --dataset replay | 'yesterday' is neither a time ago",
+        "--since 2h | --since is for --dataset replay"
+      })
+  void whenAReplayBeginsIsATimeOrATimeAgo(String options, String words) {
+    assertThat(bench(options.split(" "))).isEqualTo(2);
+    assertThat(shell.err()).contains(words);
+  }
+
+  @Test
+  void aServerThatDiesMeanwhileIsCalledTheServer() {
+    engine.alwaysChat(Script.answer("a", "b").dropAfter(1));
+
+    assertThat(bench("--num-prompts", "2", "--max-concurrency", "1", "--input-len", "4"))
+        .isEqualTo(1);
+    assertThat(shell.out())
+        .contains("the connection to the server failed")
+        .doesNotContain("engine");
   }
 
   @Test
@@ -264,6 +307,60 @@ class BenchCommandTest {
         .isEqualTo(1);
     assertThat(shell.err())
         .contains("no good answer within 1 s (--ready-check-timeout-sec): 503: Loading model");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--json", "--html", "--png"})
+  void aFolderThatIsNotThereIsRefusedBeforeTheLoad(String option, @TempDir Path folder) {
+    Path file = folder.resolve("none").resolve("x");
+
+    assertThat(bench("--num-prompts", "1", option, file.toString())).isEqualTo(2);
+
+    assertThat(shell.err())
+        .startsWith(
+            "flotilla: " + option + ": there is no folder " + folder.resolve("none") + "\n");
+    assertThat(folder.resolve("none")).doesNotExist();
+    assertThat(engine.requests()).isEmpty();
+  }
+
+  @Test
+  void soIsTheFolderOfASavedResult(@TempDir Path folder) {
+    String none = folder.resolve("none").toString();
+
+    assertThat(bench("--num-prompts", "1", "--save-result", "--result-dir", none)).isEqualTo(2);
+    assertThat(shell.err()).startsWith("flotilla: --result-dir: there is no folder " + none + "\n");
+    assertThat(bench("--num-prompts", "1", "--save-result", "--result-filename", none + "/r.json"))
+        .isEqualTo(2);
+    assertThat(shell.err()).contains("--result-filename: there is no folder " + none + "\n");
+    assertThat(bench("--num-prompts", "1", "--html", folder.toString())).isEqualTo(2);
+    assertThat(shell.err()).contains("--html: " + folder + " is a folder, not a file\n");
+    assertThat(folder.resolve("none")).doesNotExist();
+    assertThat(engine.requests()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--concurrency 0       | Invalid value for option '--concurrency': '0' is not",
+        "--concurrency=0       | Invalid value for option '--concurrency': '0' is not",
+        "--max-concurrency 0   | Invalid value for option '--max-concurrency': '0' is not",
+        "--input-len x         | Invalid value for option '--input-len': 'x' is not",
+        "--random-input-len x  | Invalid value for option '--random-input-len': 'x' is not",
+        "--dataset-name nope   | --dataset-name: 'nope' is not one of",
+        "--endpoint-type nope  | --endpoint-type: 'nope' is not one of",
+        "--random-range-ratio 2 | --random-range-ratio",
+        "--base-url ftp://h     | --base-url",
+        "--concurrency          | Missing required parameter for option '--concurrency'",
+      })
+  void anOptionIsNamedAsItWasTyped(String options, String words) {
+    int code =
+        options.startsWith("--base-url")
+            ? shell.run(("bench " + options.strip()).split(" "))
+            : bench(options.strip().split(" "));
+
+    assertThat(code).as(shell.err()).isEqualTo(2);
+    assertThat(shell.err()).contains(words);
   }
 
   private int bench(String... options) {

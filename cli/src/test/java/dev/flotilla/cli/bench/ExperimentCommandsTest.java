@@ -4,11 +4,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.cli.TestShell;
+import dev.flotilla.testkit.Answer;
 import dev.flotilla.testkit.Needs;
 import dev.flotilla.testkit.Script;
 import dev.flotilla.testkit.ScriptedEngine;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -16,6 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** What a user sees of sweeps, arms and engines, on servers that answer as they are told. */
 final class ExperimentCommandsTest {
@@ -73,7 +77,94 @@ final class ExperimentCommandsTest {
     assertThat(later.run("sweep", "--compare", json.toString(), json.toString()))
         .as(later.err())
         .isZero();
-    assertThat(later.out()).contains("output throughput (tok/s)");
+    assertThat(later.out())
+        .contains("output throughput (tok/s)")
+        .contains("1 and 1 runs are too few to tell");
+  }
+
+  @Test
+  void twoSavedSweepsAreComparedOnAPageOfTheirOwn(@TempDir Path folder) throws Exception {
+    Path json = folder.resolve("sweep.json");
+    small("sweep", "--url", engine.url(), "--levels", "1,2", "--json", json.toString());
+    Path page = folder.resolve("compared.html");
+    Path lines = folder.resolve("compared.json");
+    Path picture = folder.resolve("compared.png");
+
+    TestShell later = TestShell.piped();
+    assertThat(
+            later.run(
+                "sweep",
+                "--compare",
+                json.toString(),
+                json.toString(),
+                "--html",
+                page.toString(),
+                "--json",
+                lines.toString(),
+                "--png",
+                picture.toString()))
+        .as(later.err())
+        .isZero();
+
+    assertThat(later.err()).contains("the report is in " + page);
+    assertThat(Files.readString(page, UTF_8))
+        .startsWith("<!doctype html>")
+        .contains("Comparison of sweeps of scripted");
+    assertThat(JsonMapper.shared().readTree(lines.toFile()).at("/levels/1/concurrency").asInt())
+        .isEqualTo(2);
+    assertThat(Files.size(picture)).isGreaterThan(1000);
+    assertThat(later.run("sweep", "--compare", json.toString(), json.toString(), "--html", "no/x"))
+        .isEqualTo(2);
+  }
+
+  @Test
+  void theAskedPromptsAreWrittenForSiliconBench(@TempDir Path folder) throws Exception {
+    Path prompts = folder.resolve("prompts.json");
+
+    small(
+        "bench",
+        "engines",
+        "--levels",
+        "1",
+        "--engine",
+        "there=" + engine.url(),
+        "--siliconbench",
+        prompts.toString());
+
+    assertThat(shell.err()).contains("the prompts are in " + prompts);
+    JsonNode written = JsonMapper.shared().readTree(prompts.toFile());
+    assertThat(written.size()).isEqualTo(4);
+    assertThat(written.at("/0/max_tokens").asInt()).isEqualTo(3);
+    assertThat(written.at("/0/messages/0/role").asString()).isEqualTo("user");
+    TestShell again = TestShell.piped();
+    again.run(
+        "bench", "--url", engine.url(), "--dataset", "file", "--dataset-path", prompts.toString());
+    assertThat(again.out()).contains("Successful requests:                     4 ");
+  }
+
+  @Test
+  void levelsAreNamedAsTheyWereTyped() {
+    assertThat(small("sweep", "--url", engine.url(), "--concurrencies", "0")).isEqualTo(2);
+    assertThat(shell.err()).startsWith("flotilla: --concurrencies: '0' is no concurrency");
+  }
+
+  @Test
+  void aFolderThatIsNotThereIsRefusedBeforeTheLoad(@TempDir Path folder) {
+    String file = folder.resolve("none").resolve("x").toString();
+    for (String[] command :
+        new String[][] {
+          {"sweep", "--url", engine.url()},
+          {"bench", "arms", "--a", engine.url(), "--b", engine.url()},
+          {"bench", "engines", "--engine", "there=" + engine.url()}
+        }) {
+      int code =
+          small(
+              Stream.concat(Stream.of(command), Stream.of("--html", file)).toArray(String[]::new));
+      assertThat(code).as(String.join(" ", command)).isEqualTo(2);
+    }
+    assertThat(shell.err()).contains("--html: there is no folder " + folder.resolve("none"));
+    assertThat(folder.resolve("none")).doesNotExist();
+    assertThat(engine.requests()).isEmpty();
   }
 
   @ParameterizedTest
@@ -101,6 +192,44 @@ final class ExperimentCommandsTest {
         .containsPattern("(?m)^1 .* 0$")
         .contains("WARNING: The sweep was ended after 2 of 3 runs: ")
         .contains("nothing listens on 127.0.0.1:" + engine.port());
+  }
+
+  @Test
+  void repeatsThatContradictEachOtherAreToldAndGiveNoKnee() {
+    AtomicInteger seen = new AtomicInteger();
+    // The run that is left out, concurrency 1 and 2, then 2 and 1 again: the second of 2 is slow.
+    engine.alwaysChat(exchange -> {
+      boolean slow = seen.incrementAndGet() > 12 && seen.get() <= 16;
+      Answer answer = Script.answer("one ", "two ", "three");
+      (slow ? answer.gap(Duration.ofMillis(400)) : answer.gap(Duration.ofMillis(5))).play(exchange);
+    });
+
+    int code =
+        shell.run(
+            "sweep",
+            "--url",
+            engine.url(),
+            "--levels",
+            "1,2",
+            "--num-prompts",
+            "4",
+            "--input-len",
+            "4",
+            "--output-len",
+            "3",
+            "--repeats",
+            "2",
+            "--num-warmups",
+            "0",
+            "--no-progress");
+
+    assertThat(code).as(shell.err()).isEqualTo(1);
+    assertThat(shell.out())
+        .containsPattern(
+            "WARNING: concurrency 2: 2 runs of the same load contradict each other: from \\d+\\.\\d"
+                + " to \\d+\\.\\d tok/s, a factor of \\d+\\.\\d\\. Their median is no figure of the"
+                + " server\\.")
+        .contains("Knee not known: runs contradict each other at concurrency 2");
   }
 
   @Test

@@ -8,6 +8,7 @@ import dev.flotilla.testkit.Script;
 import dev.flotilla.testkit.ScriptedEngine;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -39,6 +40,51 @@ class BenchInterruptedIT {
         assertThat(bench.output())
             .contains("Successful requests:                     3 ")
             .contains("WARNING: The run was ended after 3 of 50 requests");
+      }
+    }
+  }
+
+  @Test
+  void whilePromptsAreCountedThereIsNothingToKeepAndOneLineSaysSo(@TempDir Path folder)
+      throws Exception {
+    try (ScriptedEngine engine = ScriptedEngine.start()) {
+      engine.always("/tokenize", Script.stallThen(Gate.closed(), Script.notFound()));
+      Path page = folder.resolve("run.html");
+      try (FlotillaProcess bench =
+          FlotillaProcess.start(
+              folder,
+              Map.of(),
+              "bench",
+              "--url",
+              engine.url(),
+              "--num-prompts",
+              "5",
+              "--html",
+              page.toString())) {
+        await().atMost(LIMIT).until(() -> !engine.requests("/tokenize").isEmpty());
+
+        assertThat(bench.stop()).isEqualTo(130);
+        assertThat(bench.output())
+            .isEqualTo(
+                "flotilla: ended before the load began: nothing was measured and nothing was"
+                    + " written\n");
+        assertThat(page).doesNotExist();
+      }
+    }
+  }
+
+  @Test
+  void aSweepThatStillCountsEndsAsSoonAndStartsNoRun(@TempDir Path folder) throws Exception {
+    try (ScriptedEngine engine = ScriptedEngine.start()) {
+      engine.always("/tokenize", Script.stallThen(Gate.closed(), Script.notFound()));
+      try (FlotillaProcess sweep =
+          FlotillaProcess.start(folder, Map.of(), "sweep", "--url", engine.url())) {
+        await().atMost(LIMIT).until(() -> !engine.requests("/tokenize").isEmpty());
+
+        assertThat(sweep.stop()).isEqualTo(130);
+        assertThat(sweep.output())
+            .contains("Ended before the first run that counts: there are no results.");
+        assertThat(engine.chats()).isEmpty();
       }
     }
   }

@@ -19,8 +19,8 @@ import java.util.random.RandomGenerator;
  * Tokens by which new nodes are taken in. A token is {@code ft-} and 32 random characters, shown
  * once; its hash is kept. It may end at a time, after a number of uses, or both.
  *
- * <p>Beside the stored ones, {@link #oneShot()} makes tokens for agents inside the hub's own process,
- * as that of {@code flotilla up}: each lives in memory alone, for one use and for {@link
+ * <p>Beside the stored ones, {@link #oneShot()} makes tokens for agents inside the hub's own
+ * process, as that of {@code flotilla up}: each lives in memory alone, for one use and for {@link
  * #ONE_SHOT_LIFE}, whatever others were made meanwhile.
  */
 public final class EnrolmentTokens {
