@@ -181,7 +181,8 @@ final class EngineLaunch {
           return Optional.of(died("worker-not-ready", wrong.why()));
         }
         case Readiness.Broken broken -> {
-          return Optional.of(died("worker-not-ready", broken(broken)));
+          return Optional.of(
+              died("worker-not-ready", broken.what() + " " + lastWords()));
         }
         case Readiness.Stranger stranger -> {
           if (!endStale(running)) {
@@ -203,10 +204,6 @@ final class EngineLaunch {
 
   private Readiness probe(Running running) {
     return adapter.probe(spec, model, running.port(), running.launch());
-  }
-
-  private String broken(Readiness.Broken broken) {
-    return broken.what() + " " + adapter.explainExit(EngineAdapter.NO_EXIT, log.lastLines());
   }
 
   /**
@@ -270,7 +267,7 @@ final class EngineLaunch {
       String reason = verdict.get().reason();
       return new Outcome.Died(
           verdict.get().kind(),
-          verdict.get().logTells() ? reason + " " + explain(running) : reason,
+          verdict.get().logTells() ? reason + " " + lastWords() : reason,
           ranWell);
     }
     return new Outcome.Died(
@@ -278,6 +275,11 @@ final class EngineLaunch {
         "Its process %d ended after %s. %s"
             .formatted(process.pid(), WorkerLife.seconds(ran), explain(running)),
         ranWell);
+  }
+
+  /** Of a process that exists, or that was killed for what it said: its exit says nothing. */
+  private String lastWords() {
+    return adapter.explainExit(EngineAdapter.NO_EXIT, log.lastLines());
   }
 
   private String explain(Running running) throws InterruptedException {

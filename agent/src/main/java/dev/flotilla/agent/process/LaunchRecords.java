@@ -35,11 +35,14 @@ final class LaunchRecords {
   private static final String RUN = UUID.randomUUID().toString();
 
   private final Path run;
-  private final String engines;
+
+  /** Where this home's own engines are, as it is named and as it is. */
+  private final List<String> engines;
 
   LaunchRecords(Path home) {
     this.run = home.resolve("run");
-    this.engines = real(home.resolve("engines")) + "/";
+    Path own = home.resolve("engines");
+    this.engines = List.of(own + "/", real(own) + "/");
   }
 
   /**
@@ -145,7 +148,8 @@ final class LaunchRecords {
                 .equals(Long.toString(ProcessFacts.group(process.pid())));
     boolean engine =
         ProcessFacts.commandLine(process.pid()).stream()
-            .anyMatch(word -> programs.contains(word) || word.startsWith(engines));
+            .anyMatch(word ->
+                programs.contains(word) || engines.stream().anyMatch(word::startsWith));
     return recorded || engine
         ? Optional.of(leftover(folder.get(), record, process))
         : Optional.empty();

@@ -135,7 +135,10 @@ class RealEnginesTest {
       assertThat(agent.events)
           .anyMatch(event ->
               event.kind().equals("worker-broken")
-                  && event.message().startsWith("The thread of mlx-lm that generates has died."));
+                  && event
+                      .message()
+                      .startsWith(
+                          "The thread of mlx-lm that generates has died. It was killed. It failed:"));
     }
   }
 
