@@ -7,6 +7,7 @@ import dev.flotilla.agent.engine.MlxLmAdapter;
 import dev.flotilla.agent.engine.PythonInstallation;
 import dev.flotilla.agent.engine.VllmAdapter;
 import dev.flotilla.agent.policy.Policy;
+import dev.flotilla.agent.process.MemoryRoom;
 import dev.flotilla.agent.process.ProcessStarter;
 import dev.flotilla.agent.process.Supervisor;
 import dev.flotilla.wire.ControlMessage.Desired;
@@ -81,7 +82,7 @@ public final class LocalEngines implements Supervision.Source {
             policy,
             adapters,
             around.models(),
-            () -> around.facts().get().memoryAvailableBytes(),
+            spec -> MemoryRoom.of(spec, around.facts().get()),
             around.listener(),
             starter);
     supervisor.start();

@@ -102,11 +102,9 @@ final class EngineLaunch {
       surroundings.startGate().lockInterruptibly();
       try {
         Optional<String> shortage =
-            MemoryClaims.shortage(
-                need,
-                surroundings.memoryAvailable(),
-                surroundings.claims().untouchedBytes(),
-                surroundings.policy().memoryFraction());
+            surroundings
+                .claims()
+                .shortage(need, surroundings.memory(spec), surroundings.policy().memoryFraction());
         if (shortage.isPresent()) {
           return Optional.of(new Outcome.Refused(shortage.get()));
         }
@@ -135,7 +133,7 @@ final class EngineLaunch {
     long startedNanos = System.nanoTime();
     Process process = surroundings.starter().start(command.arguments(), environment, folder);
     long pid = process.pid();
-    surroundings.claims().claim(spec.id(), pid, need.totalBytes());
+    surroundings.claims().claim(spec.id(), pid, surroundings.memory(spec), need);
     surroundings.guard().add(pid);
     Thread pump =
         Thread.ofVirtual().name("log-" + spec.id()).start(() -> log.pump(process.getInputStream()));
@@ -181,8 +179,7 @@ final class EngineLaunch {
           return Optional.of(died("worker-not-ready", wrong.why()));
         }
         case Readiness.Broken broken -> {
-          return Optional.of(
-              died("worker-not-ready", broken.what() + " " + lastWords()));
+          return Optional.of(died("worker-not-ready", broken.what() + " " + lastWords()));
         }
         case Readiness.Stranger stranger -> {
           if (!endStale(running)) {
@@ -235,6 +232,7 @@ final class EngineLaunch {
 
   private Outcome serve(Running running, Readiness.Ready ready) throws InterruptedException {
     Process process = running.process();
+    surroundings.claims().settle(spec.id());
     long readyNanos = System.nanoTime();
     Duration took = Duration.ofNanos(readyNanos - running.startedNanos());
     life.publish(last -> Reports.ready(last, ready, ProcessFacts.residentBytes(process.pid())));

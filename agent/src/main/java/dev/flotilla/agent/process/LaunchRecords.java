@@ -148,8 +148,8 @@ final class LaunchRecords {
                 .equals(Long.toString(ProcessFacts.group(process.pid())));
     boolean engine =
         ProcessFacts.commandLine(process.pid()).stream()
-            .anyMatch(word ->
-                programs.contains(word) || engines.stream().anyMatch(word::startsWith));
+            .anyMatch(
+                word -> programs.contains(word) || engines.stream().anyMatch(word::startsWith));
     return recorded || engine
         ? Optional.of(leftover(folder.get(), record, process))
         : Optional.empty();

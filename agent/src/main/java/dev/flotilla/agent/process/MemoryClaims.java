@@ -9,13 +9,18 @@ import java.util.function.LongUnaryOperator;
 
 /**
  * What running workers were granted. An engine takes its memory bit by bit, so what is free just
- * after its start says too much: the part of its grant that it has not touched is still its own.
+ * after its start says too much: the part of its grant that it has not touched is still its own. Of
+ * a graphics processor's memory nobody says how much a process has touched; there a grant counts
+ * until the engine is ready, since it takes all that it will take before that.
  *
  * <p>Invariant: a worker has at most one claim, from before its process starts until after it has
  * ended.
  */
 final class MemoryClaims {
-  private record Claim(long pid, long bytes) {}
+  /**
+   * @param acceleratorBytes of graphics processors, 0 once they are taken
+   */
+  private record Claim(long pid, long bytes, long acceleratorBytes) {}
 
   private final Map<String, Claim> claims = new HashMap<>();
   private final LongUnaryOperator touchedBytes;
@@ -27,18 +32,40 @@ final class MemoryClaims {
     this.touchedBytes = touchedBytes;
   }
 
-  synchronized void claim(String worker, long pid, long bytes) {
-    claims.put(worker, new Claim(pid, bytes));
+  /** Grants a process what it needs where it has room. */
+  synchronized void claim(String worker, long pid, MemoryRoom room, MemoryNeed need) {
+    claims.put(
+        worker,
+        room.accelerator()
+            ? new Claim(pid, need.workingBytes(), need.totalBytes())
+            : new Claim(pid, need.totalBytes(), 0));
+  }
+
+  /** The engine is ready. */
+  synchronized void settle(String worker) {
+    claims.computeIfPresent(worker, (id, claim) -> new Claim(claim.pid, claim.bytes, 0));
   }
 
   synchronized void release(String worker) {
     claims.remove(worker);
   }
 
-  synchronized long untouchedBytes() {
+  synchronized long untouchedBytes(boolean accelerator) {
     return claims.values().stream()
-        .mapToLong(claim -> Math.max(0, claim.bytes - touchedBytes.applyAsLong(claim.pid)))
+        .mapToLong(claim ->
+            accelerator
+                ? claim.acceleratorBytes
+                : Math.max(0, claim.bytes - touchedBytes.applyAsLong(claim.pid)))
         .sum();
+  }
+
+  /** Why a worker does not fit here beside what others were granted, empty where it does. */
+  Optional<String> shortage(MemoryNeed need, MemoryRoom room, double fraction) {
+    Optional<String> missing =
+        shortage(need, room.availableBytes(), untouchedBytes(room.accelerator()), fraction);
+    return room.accelerator()
+        ? missing.map(why -> why + " (This is the memory of the graphics processor.)")
+        : missing;
   }
 
   /**

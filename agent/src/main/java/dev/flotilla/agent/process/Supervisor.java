@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,7 +49,7 @@ public final class Supervisor implements AutoCloseable {
    *
    * @param home the agent's home, whose lock the caller holds
    * @param cores processors that the workers share
-   * @param memoryAvailable free plus inactive memory in bytes, asked before each start
+   * @param memory what a worker finds, asked before each start
    */
   public Supervisor(
       Path home,
@@ -58,7 +57,7 @@ public final class Supervisor implements AutoCloseable {
       Policy policy,
       List<EngineAdapter> adapters,
       ModelFiles models,
-      LongSupplier memoryAvailable,
+      MemoryRoom.Source memory,
       SupervisorListener listener,
       ProcessStarter starter) {
     this(
@@ -68,7 +67,7 @@ public final class Supervisor implements AutoCloseable {
             policy,
             byEngine(adapters),
             models,
-            memoryAvailable,
+            memory,
             listener,
             starter,
             InstantSource.system(),

@@ -3,6 +3,7 @@ package dev.flotilla.agent.process;
 import dev.flotilla.agent.engine.EngineAdapter;
 import dev.flotilla.agent.policy.Policy;
 import dev.flotilla.wire.NodeFacts.EngineFacts;
+import dev.flotilla.wire.WorkerSpec;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;
@@ -10,7 +11,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 
@@ -21,7 +21,7 @@ final class Surroundings {
   private final Policy policy;
   private final Map<String, EngineAdapter> adapters;
   private final ModelFiles models;
-  private final LongSupplier memoryAvailable;
+  private final MemoryRoom.Source memory;
   private final SupervisorListener listener;
   private final ProcessStarter starter;
   private final InstantSource clock;
@@ -46,7 +46,7 @@ final class Surroundings {
       Policy policy,
       Map<String, EngineAdapter> adapters,
       ModelFiles models,
-      LongSupplier memoryAvailable,
+      MemoryRoom.Source memory,
       SupervisorListener listener,
       ProcessStarter starter,
       InstantSource clock,
@@ -59,7 +59,7 @@ final class Surroundings {
     this.policy = policy;
     this.adapters = adapters;
     this.models = models;
-    this.memoryAvailable = memoryAvailable;
+    this.memory = memory;
     this.listener = listener;
     this.starter = starter;
     this.clock = clock;
@@ -88,8 +88,8 @@ final class Surroundings {
     return models;
   }
 
-  long memoryAvailable() {
-    return memoryAvailable.getAsLong();
+  MemoryRoom memory(WorkerSpec spec) {
+    return memory.of(spec);
   }
 
   SupervisorListener listener() {

@@ -232,10 +232,11 @@ final class WorkerLife {
 
   private boolean hasRoom(EngineAdapter adapter, WorkerSpec some, Path model) {
     try {
-      return MemoryClaims.shortage(
+      return surroundings
+          .claims()
+          .shortage(
               adapter.memoryNeed(some, model),
-              surroundings.memoryAvailable(),
-              surroundings.claims().untouchedBytes(),
+              surroundings.memory(some),
               surroundings.policy().memoryFraction())
           .isEmpty();
     } catch (ModelRefused unreadable) {

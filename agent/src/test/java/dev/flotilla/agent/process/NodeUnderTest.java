@@ -93,7 +93,7 @@ final class NodeUnderTest implements SupervisorListener, AutoCloseable {
                 Policy.forUp(home),
                 Supervisor.byEngine(List.of(engine)),
                 (source, form, progress) -> Path.of(source),
-                () -> memoryAvailable,
+                spec -> new MemoryRoom(memoryAvailable, false),
                 this,
                 (command, environment, folder) -> starter.start(command, environment, folder),
                 InstantSource.system(),

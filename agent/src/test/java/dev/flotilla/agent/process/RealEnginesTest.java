@@ -222,7 +222,7 @@ class RealEnginesTest {
               policy,
               LocalEngines.adapters(home, policy, ""),
               new ModelStore(Needs.cache().resolve("models"), Map.of(), DownloadLimits.defaults()),
-              () -> 12L << 30,
+              spec -> new MemoryRoom(12L << 30, false),
               this,
               ProcessStarter.inOwnSession());
       supervisor.start();

@@ -72,7 +72,7 @@ class RealLlamaServerTest implements SupervisorListener {
                         policy.engine("llama-server").orElseThrow(),
                         System.getenv("PATH")))),
             models,
-            () -> 8L << 30,
+            spec -> new MemoryRoom(8L << 30, false),
             this,
             ProcessStarter.inOwnSession());
     supervisor.start();

@@ -224,8 +224,8 @@ class SupervisorTest {
     node.await(
         "refusal",
         () ->
-            assertThat(node.events("worker-not-ready").getFirst().message())
-                .contains("Something else answers"));
+            assertThat(node.events("worker-not-ready"))
+                .anyMatch(event -> event.message().contains("Something else answers")));
     assertThat(node.heard).noneMatch(report -> report.phase() == Phase.READY);
   }
 
