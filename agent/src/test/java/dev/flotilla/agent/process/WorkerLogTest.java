@@ -17,12 +17,12 @@ class WorkerLogTest {
   void keepsTheLastLinesAndWritesAll() {
     WorkerLog log = new WorkerLog(logs, "node/m-1", 1 << 20);
     StringBuilder text = new StringBuilder();
-    for (int i = 0; i < 80; i++) {
+    for (int i = 0; i < 280; i++) {
       text.append("line ").append(i).append("\n\n");
     }
     pump(log, text + "the end");
 
-    assertThat(log.lastLines()).hasSize(50).endsWith("line 79", "the end");
+    assertThat(log.lastLines()).hasSize(200).endsWith("line 279", "the end");
     assertThat(logs.resolve("node_m-1.log")).hasContent(text + "the end");
   }
 
