@@ -2,7 +2,6 @@ package dev.flotilla.gguf.template;
 
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -22,8 +21,11 @@ final class ExpressionParser {
   /** Every name that was read as a variable. */
   private final Set<String> names = new HashSet<>();
 
+  private final GivenParser given;
+
   ExpressionParser(TokenStream tokens) {
     this.tokens = tokens;
+    this.given = new GivenParser(tokens, this);
   }
 
   Set<String> names() {
@@ -281,7 +283,7 @@ final class ExpressionParser {
       } else if (tokens.skipOperator("[")) {
         value = subscript(value, line);
       } else if (tokens.current().isOperator("(")) {
-        value = new Expr.Call(value, given(), line);
+        value = new Expr.Call(value, given.read(), line);
       } else {
         return value;
       }
@@ -324,7 +326,7 @@ final class ExpressionParser {
       } else if (tokens.skipName("is")) {
         value = test(value, line);
       } else if (tokens.current().isOperator("(")) {
-        value = new Expr.Call(value, given(), line);
+        value = new Expr.Call(value, given.read(), line);
       } else {
         return value;
       }
@@ -335,7 +337,7 @@ final class ExpressionParser {
   Expr.FilterStep filter(int line) {
     String name = dotted();
     return new Expr.FilterStep(
-        name, tokens.current().isOperator("(") ? given() : Expr.Given.NOTHING, line);
+        name, tokens.current().isOperator("(") ? given.read() : Expr.Given.NOTHING, line);
   }
 
   /** The filters of a block, behind its name or its target. */
@@ -361,17 +363,17 @@ final class ExpressionParser {
   private Expr test(Expr value, int line) {
     boolean negated = tokens.skipName("not");
     String name = dotted();
-    Expr.Given given = Expr.Given.NOTHING;
+    Expr.Given operand = Expr.Given.NOTHING;
     Token token = tokens.current();
     if (token.isOperator("(")) {
-      given = given();
+      operand = given.read();
     } else if (startsArgument(token)) {
       if (token.isName("is")) {
         throw Failure.syntax(line, "tests can't be chained with 'is'");
       }
-      given = new Expr.Given(List.of(postfix(primary())), Map.of(), null, null);
+      operand = new Expr.Given(List.of(postfix(primary())), Map.of(), null, null);
     }
-    Expr tested = new Expr.Tested(value, name, given, line);
+    Expr tested = new Expr.Tested(value, name, operand, line);
     return negated ? new Expr.Not(tested, line) : tested;
   }
 
@@ -382,48 +384,5 @@ final class ExpressionParser {
       case OPERATOR -> token.text().equals("[") || token.text().equals("{");
       default -> false;
     };
-  }
-
-  /** Arguments in parentheses. */
-  private Expr.Given given() {
-    tokens.operator("(");
-    List<Expr> positional = new ArrayList<>();
-    Map<String, Expr> named = new LinkedHashMap<>();
-    Expr list = null;
-    Expr dict = null;
-    boolean first = true;
-    while (!tokens.skipOperator(")")) {
-      if (!first) {
-        tokens.operator(",");
-        if (tokens.skipOperator(")")) {
-          break;
-        }
-      }
-      first = false;
-      if (tokens.skipOperator("*")) {
-        list = once(list, expression());
-      } else if (tokens.skipOperator("**")) {
-        dict = once(dict, expression());
-      } else if (tokens.current().type() == TokenType.NAME && tokens.look().isOperator("=")) {
-        int line = tokens.line();
-        String name = tokens.anyName();
-        tokens.operator("=");
-        if (named.put(name, expression()) != null) {
-          throw Failure.syntax(line, "the argument '" + name + "' is given twice");
-        }
-      } else if (named.isEmpty() && list == null && dict == null) {
-        positional.add(expression());
-      } else {
-        throw Failure.syntax(tokens.line(), "an argument without a name behind one with a name");
-      }
-    }
-    return new Expr.Given(positional, named, list, dict);
-  }
-
-  private Expr once(@Nullable Expr before, Expr expression) {
-    if (before != null) {
-      throw Failure.syntax(expression.line(), "two lists of arguments in one call");
-    }
-    return expression;
   }
 }
