@@ -60,7 +60,12 @@ public record RequestNeeds(
 
   /** Whether the target's engine has what the request asks for. */
   boolean honouredBy(Target target) {
-    return features.isEmpty() || target.dialect().honoursAll(features);
+    for (Feature feature : features) {
+      if (!target.honours(feature)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Whether the target answers this kind of request at all. */

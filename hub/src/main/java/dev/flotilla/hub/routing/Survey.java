@@ -3,7 +3,6 @@ package dev.flotilla.hub.routing;
 import dev.flotilla.hub.routing.Admission.NothingServes;
 import dev.flotilla.hub.routing.Admission.Why;
 import dev.flotilla.shape.dialect.Feature;
-import dev.flotilla.shape.dialect.Honour;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -171,7 +170,7 @@ final class Survey {
     for (Feature feature : needs.features()) {
       if (name.targets().stream()
           .filter(needs::answeredBy)
-          .allMatch(target -> target.dialect().honours(feature) == Honour.NOT)) {
+          .noneMatch(target -> target.honours(feature))) {
         lacking.add(feature);
       }
     }

@@ -1,6 +1,8 @@
 package dev.flotilla.hub.routing;
 
 import dev.flotilla.shape.dialect.Dialect;
+import dev.flotilla.shape.dialect.Feature;
+import dev.flotilla.shape.dialect.Honour;
 import dev.flotilla.shape.dialect.Promise;
 import org.jspecify.annotations.Nullable;
 
@@ -93,6 +95,11 @@ public record Target(
         host,
         basePath,
         dialer);
+  }
+
+  /** Whether a request that asks for this has it here. */
+  public boolean honours(Feature feature) {
+    return dialect().honours(feature, promise) != Honour.NOT;
   }
 
   /** How its engine speaks. */

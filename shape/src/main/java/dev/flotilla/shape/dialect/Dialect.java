@@ -1,6 +1,6 @@
 package dev.flotilla.shape.dialect;
 
-import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How one kind of engine speaks the OpenAI API, and what of it the engine has not. Every difference
@@ -80,18 +80,23 @@ public enum Dialect {
 
   private static boolean lackedByMlxLm(Feature feature) {
     return switch (feature) {
-      case LOGPROBS, STOP_STRINGS -> false;
+      case TOOLS, LOGPROBS, STOP_STRINGS -> false;
       default -> true;
     };
   }
 
-  /** Whether a request that asks for all of these has them all where this engine serves. */
-  public boolean honoursAll(Set<Feature> features) {
-    for (Feature feature : features) {
-      if (honours(feature) == Honour.NOT) {
-        return false;
-      }
+  /**
+   * Who sees to the feature where this engine serves under a promise. Tool calls need a parser that
+   * the engine was started with, or a template that has them: but for llama-server, which parses
+   * those of every model, they are there where they are promised.
+   *
+   * @param promise null where nothing is promised, and nothing was started
+   */
+  public Honour honours(Feature feature, @Nullable Promise promise) {
+    boolean started = this == VLLM || this == MLX_LM;
+    if (feature == Feature.TOOLS && started && promise != null && !promise.tools()) {
+      return Honour.NOT;
     }
-    return true;
+    return honours(feature);
   }
 }

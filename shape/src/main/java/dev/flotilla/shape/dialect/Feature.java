@@ -6,6 +6,8 @@ package dev.flotilla.shape.dialect;
  * feature's {@link #words()}.
  */
 public enum Feature {
+  /** Tools that may be called. */
+  TOOLS("tools", "tool calls (tools)"),
   /** A call that the client demands: {@code tool_choice} of {@code required} or a function. */
   FORCED_TOOL_CALL("tool_choice", "tool calls that must be made (tool_choice)"),
   /** {@code response_format} of {@code json_object}. */

@@ -71,6 +71,9 @@ final class AskedReader {
       prompt();
       completionsOnly();
     }
+    if (scanned.tools() && choice != ToolChoice.NONE) {
+      features.add(Feature.TOOLS);
+    }
     if (present("logit_bias") && !value("logit_bias").isEmpty()) {
       features.add(Feature.LOGIT_BIAS);
     }

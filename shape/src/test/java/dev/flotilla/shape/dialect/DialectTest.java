@@ -2,7 +2,9 @@ package dev.flotilla.shape.dialect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.flotilla.wire.WorkerSpec.Reasoning;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -33,6 +35,7 @@ class DialectTest {
         .containsExactlyInAnyOrderElementsOf(
             EnumSet.complementOf(
                 EnumSet.of(
+                    Feature.TOOLS,
                     Feature.LOGPROBS,
                     Feature.STOP_STRINGS,
                     Feature.SEVERAL_ANSWERS,
@@ -61,10 +64,14 @@ class DialectTest {
   }
 
   @Test
-  void aRequestForOneThingThatIsLackingIsNotHonoured() {
-    assertThat(Dialect.MLX_LM.honoursAll(Set.of(Feature.STOP_STRINGS))).isTrue();
-    assertThat(Dialect.MLX_LM.honoursAll(Set.of(Feature.STOP_STRINGS, Feature.JSON_SCHEMA)))
-        .isFalse();
-    assertThat(Dialect.UNKNOWN.honoursAll(EnumSet.allOf(Feature.class))).isTrue();
+  void toolCallsAreThereWhereTheyArePromised() {
+    Promise without = new Promise(Reasoning.INLINE, false);
+    Promise with = new Promise(Reasoning.INLINE, true);
+    for (Dialect dialect : List.of(Dialect.VLLM, Dialect.MLX_LM)) {
+      assertThat(dialect.honours(Feature.TOOLS, without)).isEqualTo(Honour.NOT);
+      assertThat(dialect.honours(Feature.TOOLS, with)).isEqualTo(Honour.BY_ENGINE);
+    }
+    assertThat(Dialect.LLAMA_SERVER.honours(Feature.TOOLS, without)).isEqualTo(Honour.BY_ENGINE);
+    assertThat(Dialect.UNKNOWN.honours(Feature.TOOLS, null)).isEqualTo(Honour.BY_ENGINE);
   }
 }

@@ -90,7 +90,8 @@ class AskedTest {
             TOOLS
                 + ",\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"get_weather\"}}");
     assertThat(forced.toolChoice()).isEqualTo(ToolChoice.FORCED);
-    assertThat(forced.features()).containsExactly(Feature.FORCED_TOOL_CALL);
+    assertThat(forced.features())
+        .containsExactlyInAnyOrder(Feature.TOOLS, Feature.FORCED_TOOL_CALL);
     assertThat(chat(TOOLS + ",\"parallel_tool_calls\":false").oneToolCall()).isTrue();
   }
 
