@@ -208,6 +208,18 @@ class ShapingTest {
   }
 
   @Test
+  void vllmCountsAPromptOfWhichItsBytesDontSayWhetherItFits() {
+    engine.always("/tokenize", Script.json(200, "{\"count\":5000,\"max_model_len\":4096}"));
+    try (TestHub hub = hub("vllm", Reasoning.INLINE)) {
+      TestClient.Reply reply = hub.chat("word ".repeat(4_000));
+
+      assertThat(reply.status()).isEqualTo(400);
+      assertThat(reply.body()).contains("context_length_exceeded", "5000 tokens", "4096");
+      assertThat(engine.chats()).isEmpty();
+    }
+  }
+
+  @Test
   void whatKillsMlxLmNeverReachesIt() {
     try (TestHub hub = hub("mlx-lm", Reasoning.INLINE);
         TestClient client = hub.client()) {
