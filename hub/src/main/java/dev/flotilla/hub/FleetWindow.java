@@ -4,6 +4,8 @@ import dev.flotilla.hub.api.HubStatus;
 import dev.flotilla.hub.fleet.Fleet;
 import dev.flotilla.hub.fleet.NodeView;
 import dev.flotilla.hub.fleet.WorkerView;
+import dev.flotilla.hub.proof.ProofArchive;
+import dev.flotilla.hub.proof.ProofRecord;
 import dev.flotilla.hub.reports.Reports;
 import dev.flotilla.hub.routing.Dispatcher;
 import dev.flotilla.hub.routing.FleetSnapshot;
@@ -18,6 +20,7 @@ record FleetWindow(
     Fleet fleetParts,
     Dispatcher dispatcher,
     RecentEvents recent,
+    ProofArchive archive,
     Reports stored,
     Supplier<List<HubStatus.Notice>> notices)
     implements DashboardData {
@@ -54,6 +57,11 @@ record FleetWindow(
             new Progress(
                 step.node(), step.subject(), step.step(), step.doneBytes(), step.totalBytes()))
         .toList();
+  }
+
+  @Override
+  public List<ProofRecord> proofs() {
+    return archive.latest();
   }
 
   @Override

@@ -22,6 +22,7 @@ import dev.flotilla.hub.lanes.EnrolService;
 import dev.flotilla.hub.lanes.LaneLimits;
 import dev.flotilla.hub.lanes.LaneUpgrades;
 import dev.flotilla.hub.lanes.WorkLanes;
+import dev.flotilla.hub.proof.LiveWatch;
 import dev.flotilla.hub.proof.ProofArchive;
 import dev.flotilla.hub.proof.ProofLimits;
 import dev.flotilla.hub.proof.ProofRun;
@@ -169,7 +170,7 @@ public final class Hub implements AutoCloseable {
       LaneUpgrades upgrades = closing(new LaneUpgrades(nodes, fleet, lanes, System::nanoTime));
       Dashboard dashboard =
           new Dashboard(
-              new FleetWindow(fleet, dispatcher, journal, reports, this::notices),
+              new FleetWindow(fleet, dispatcher, journal, proofs, reports, this::notices),
               access(),
               () -> address().toString());
       List<HttpService> services = new ArrayList<>(clientServices(ledger, speeds, journal));
@@ -250,7 +251,16 @@ public final class Hub implements AutoCloseable {
             fleet,
             dispatcher,
             keys,
-            new Recorder(speeds, journal, metrics, clock, System::nanoTime).onServed(this::alive),
+            new Recorder(speeds, journal, metrics, clock, System::nanoTime)
+                .onServed(this::alive)
+                .watchedBy(
+                    new LiveWatch(
+                        fleet,
+                        prover,
+                        prover::inFlightOn,
+                        journal,
+                        config.proofs(),
+                        System::nanoTime)),
             deadlines,
             limits,
             ServerLimits.DEFAULTS,

@@ -6,6 +6,7 @@ import dev.flotilla.hub.fleet.FleetLimits;
 import dev.flotilla.hub.gateway.GatewayLimits;
 import dev.flotilla.hub.gateway.SocketDialer;
 import dev.flotilla.hub.lanes.LaneLimits;
+import dev.flotilla.hub.proof.ProofLimits;
 import dev.flotilla.hub.reports.ReportLimits;
 import dev.flotilla.hub.routing.QueueLimits;
 import dev.flotilla.hub.server.ServerLimits;
@@ -29,6 +30,7 @@ class LimitsPageTest {
         QueueLimits.of(FleetSpec.Limits.DEFAULT),
         SocketDialer.Limits.DEFAULTS,
         FleetLimits.DEFAULT,
+        ProofLimits.DEFAULTS,
         LaneLimits.DEFAULT,
         StoreLimits.DEFAULT.kept(),
         StoreLimits.DEFAULT.waiting(),

@@ -85,7 +85,7 @@ public abstract sealed class LifeCommand implements Callable<Integer> {
   @Command(
       name = "prove",
       description =
-          "Shows anew that a worker is what its model promises: shape, answers, speed. One that serves finishes what runs first.",
+          "Shows anew that a worker is what its model promises: its answers and its speed. One that serves finishes what runs first.",
       footer = {
         "%nWhat was found is in 'flotilla describe worker NAME'.",
         "%nExamples:",

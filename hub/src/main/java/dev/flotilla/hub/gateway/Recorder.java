@@ -11,6 +11,12 @@ import java.util.function.LongSupplier;
 
 /** Closes the loop at the end of each request: learned speeds, the usage log, metrics. */
 public final class Recorder {
+  /** How the reason begins where a target is only busy: that says nothing of its shape. */
+  private static final String BUSY = "answered 503";
+
+  /** How the reason begins where a stream held something that is no event. */
+  private static final String SENT = "sent ";
+
   private final Speeds speeds;
   private final Journal journal;
   private final Metrics metrics;
@@ -18,6 +24,7 @@ public final class Recorder {
   private final LongSupplier nanoClock;
   private final FaultNews news;
   private volatile Consumer<Target> served = _ -> {};
+  private volatile TargetWatch watch = TargetWatch.NOBODY;
 
   /**
    * @param nanoClock a clock that never jumps, such as {@code System::nanoTime}
@@ -42,6 +49,12 @@ public final class Recorder {
     return this;
   }
 
+  /** Lets somebody look at what targets do for clients; to be called before any request. */
+  public Recorder watchedBy(TargetWatch looker) {
+    watch = looker;
+    return this;
+  }
+
   /** One attempt failed, and another may follow. */
   void attemptFailed(Exchange exchange, AttemptFailed failed) {
     Target target = exchange.target;
@@ -49,6 +62,9 @@ public final class Recorder {
       if (failed.blame() == AttemptFailed.Blame.TARGET) {
         blamed(exchange, target);
         news.failed(target, exchange.id, failed.reason(), failed.silent(), nanoClock.getAsLong());
+        if (!failed.silent() && !failed.stalled() && !failed.reason().startsWith(BUSY)) {
+          watch.misbehaved(target, failed.reason());
+        }
       }
     }
   }
@@ -64,6 +80,9 @@ public final class Recorder {
     if (target != null) {
       blamed(exchange, target);
       news.failed(target, exchange.id, reason + ", in mid-stream", true, nanoClock.getAsLong());
+      if (reason.startsWith(SENT)) {
+        watch.misbehaved(target, reason);
+      }
     }
   }
 
@@ -115,6 +134,12 @@ public final class Recorder {
       firstToken = (long) (timings.promptMillis() * 1e6);
       decode = (long) (timings.predictedMillis() * 1e6);
     }
+    watch.answered(
+        target,
+        exchange.promptTokens(),
+        exchange.completionTokens(),
+        exchange.streamed || timings != null ? decode : -1,
+        exchange.concurrency);
     speeds.learn(
         target,
         exchange.computedPromptTokens(),

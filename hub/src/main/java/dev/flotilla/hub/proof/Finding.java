@@ -3,7 +3,7 @@ package dev.flotilla.hub.proof;
 /**
  * One thing that a proof looked at.
  *
- * @param stage {@code shape}, {@code sanity} or {@code speed}
+ * @param stage {@code sanity} or {@code speed}
  * @param probe what was asked
  * @param expected what a right worker says
  * @param seen what this one said

@@ -8,9 +8,6 @@ import java.time.Duration;
  *
  * @param request one request of a proof, to the end of its reply (default 60 s)
  * @param whole one proof, from its first request (default 5 min)
- * @param shape all probes of the shape together (default 2 min)
- * @param spareWait how long a worker that serves is waited for when it is to be compared with
- *     (default 5 s)
  * @param firstTokens tokens of the one answer by which the speed of a model's first worker is
  *     checked (default 32)
  * @param atOnce proofs that go on at the same time, each on a node of its own (default 4)
@@ -27,8 +24,6 @@ import java.time.Duration;
 public record ProofLimits(
     Duration request,
     Duration whole,
-    Duration shape,
-    Duration spareWait,
     int firstTokens,
     int atOnce,
     Duration reuse,
@@ -43,8 +38,6 @@ public record ProofLimits(
       new ProofLimits(
           Duration.ofSeconds(60),
           Duration.ofMinutes(5),
-          Duration.ofMinutes(2),
-          Duration.ofSeconds(5),
           32,
           4,
           Duration.ofHours(24),

@@ -15,10 +15,7 @@ import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One proof from its first question to its verdict: shape, sanity, speed, each only where the one
- * before was passed.
- */
+/** One proof from its first question to its verdict: sanity, then speed where that was passed. */
 public final class ProofRun {
   /** A node's word on its memory is so old at most; a level takes longer. */
   private final ToLongFunction<String> freeMemory;
@@ -87,7 +84,7 @@ public final class ProofRun {
       throws InterruptedException {
     Going going = new Going(candidate, goesOn);
     try (Stand stand = ground.enter(candidate.target())) {
-      going.says("proof 2 of 3: whether its answers are its model's");
+      going.says("proof 1 of 2: whether its answers are its model's");
       Evidence evidence = ask(candidate, stand);
       Optional<Evidence> reference =
           candidate.asReference() ? Optional.empty() : archive.reference(candidate.model());
@@ -98,7 +95,7 @@ public final class ProofRun {
       if (candidate.spec().embeddings()) {
         return going.passed(null, true, reference.isEmpty(), evidence);
       }
-      going.says("proof 3 of 3: its speed");
+      going.says("proof 2 of 2: its speed");
       Curve curve = speed(stand, quick, size);
       if (floor > 0 && curve.alone() < floor) {
         curve = speed(stand, quick, size); // Once more: something may have come between.
@@ -210,7 +207,7 @@ public final class ProofRun {
     }
 
     String stage() {
-      return step.startsWith("proof 1") ? "shape" : step.startsWith("proof 2") ? "sanity" : "speed";
+      return step.startsWith("proof 1") ? "sanity" : "speed";
     }
 
     boolean fellShort() {

@@ -41,8 +41,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>What stands.</b> A launch that was proved already (its node was away, the hub was started
  * again), and one whose equal was proved whole within the day, serves at once. A model's first
- * worker, and one whose equal passed and is still being measured, serves after shape, sanity and a
- * short check of its speed; its curve is measured afterwards, where nobody is kept waiting by it.
+ * worker, and one whose equal passed and is still being measured, serves after sanity and a short
+ * check of its speed; its curve is measured afterwards, where nobody is kept waiting by it.
  *
  * <p><b>Concurrency.</b> One thread looks, after each change of the fleet and now and then; each
  * proof and each measuring has a virtual thread. The fleet itself decides whether a proof still
@@ -306,10 +306,11 @@ public final class Prover implements AutoCloseable {
   private boolean isIdle(Target target) {
     return !dispatcher.isCrowded()
         && !busyNodes.contains(target.node())
-        && onNode(target.node()) == 0;
+        && inFlightOn(target.node()) == 0;
   }
 
-  private int onNode(String node) {
+  /** Requests in flight on all workers of a node. */
+  public int inFlightOn(String node) {
     int all = 0;
     Set<String> counted = new HashSet<>();
     for (FleetSnapshot.Name name : fleet.current().names().values()) {
@@ -374,7 +375,7 @@ public final class Prover implements AutoCloseable {
     public boolean disturbed(int requests) {
       return dispatcher.isCrowded()
           || busyNodes.contains(target.node())
-          || onNode(target.node()) > requests;
+          || inFlightOn(target.node()) > requests;
     }
   }
 

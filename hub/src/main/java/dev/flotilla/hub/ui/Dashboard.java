@@ -44,6 +44,7 @@ public final class Dashboard implements HttpService, AutoCloseable {
           "models", "models.jte",
           "nodes", "nodes.jte",
           "progress", "progress.jte",
+          "proofs", "proofs.jte",
           "reports", "reports.jte",
           "events", "events.jte");
 

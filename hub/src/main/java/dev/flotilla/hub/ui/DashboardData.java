@@ -2,6 +2,7 @@ package dev.flotilla.hub.ui;
 
 import dev.flotilla.hub.fleet.NodeView;
 import dev.flotilla.hub.fleet.WorkerView;
+import dev.flotilla.hub.proof.ProofRecord;
 import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.TargetLoad;
 import dev.flotilla.hub.store.Event;
@@ -33,6 +34,9 @@ public interface DashboardData {
 
   /** Long steps that run now on the nodes: downloads, installations. */
   List<Progress> progress();
+
+  /** The last proof of each worker, the newest first. */
+  List<ProofRecord> proofs();
 
   /** The newest {@code count} stored reports, newest first. */
   List<Report> reports(int count);

@@ -31,6 +31,7 @@ record DashboardView(
     List<ModelRow> models,
     List<NodeRow> nodes,
     List<ProgressRow> progress,
+    List<ProofRow> proofs,
     List<ReportRow> reports,
     List<EventRow> events) {
 
@@ -45,10 +46,14 @@ record DashboardView(
           List.of(),
           List.of(),
           List.of(),
+          List.of(),
           List.of());
 
   /** So many events are on the page; all that are kept are in {@code flotilla get events}. */
   static final int EVENTS_SHOWN = 40;
+
+  /** So many workers' proofs are on the page; all are in {@code GET /api/proofs}. */
+  static final int PROOFS_SHOWN = 64;
 
   /** So many reports are on the page; all that are kept are in {@code flotilla get reports}. */
   static final int REPORTS_SHOWN = 50;
@@ -70,6 +75,7 @@ record DashboardView(
         fleet.names().values().stream().map(name -> ModelRow.of(name, curl)).toList(),
         data.nodes().stream().map(NodeRow::of).toList(),
         data.progress().stream().map(ProgressRow::of).toList(),
+        data.proofs().stream().limit(PROOFS_SHOWN).map(ProofRow::of).toList(),
         data.reports(REPORTS_SHOWN).stream().map(ReportRow::of).toList(),
         data.events(EVENTS_SHOWN).stream().limit(EVENTS_SHOWN).map(EventRow::of).toList());
   }

@@ -3,6 +3,7 @@ package dev.flotilla.hub.ui;
 import dev.flotilla.hub.fleet.NodeView;
 import dev.flotilla.hub.fleet.WorkerView;
 import dev.flotilla.hub.fleet.WorkerView.State;
+import dev.flotilla.hub.proof.ProofRecord;
 import dev.flotilla.hub.routing.Dialer;
 import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.Target;
@@ -29,6 +30,7 @@ final class PaperFleet implements DashboardData {
   volatile FleetSnapshot fleet = FleetSnapshot.EMPTY;
   volatile List<Event> events = List.of();
   volatile List<Progress> progress = List.of();
+  volatile List<ProofRecord> proofs = List.of();
   volatile List<Report> reports = List.of();
   volatile List<Notice> banner = List.of();
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
@@ -324,6 +326,11 @@ final class PaperFleet implements DashboardData {
   @Override
   public List<Progress> progress() {
     return progress;
+  }
+
+  @Override
+  public List<ProofRecord> proofs() {
+    return proofs;
   }
 
   @Override
