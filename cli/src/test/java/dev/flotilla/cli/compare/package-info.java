@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.cli.compare;
+
+import org.jspecify.annotations.NullMarked;
