@@ -105,8 +105,13 @@ public final class SmallModel {
 
   /** A script of the testkit as a file, in the cache. */
   static Path script(String name) throws IOException {
+    return resource("engines/", name);
+  }
+
+  /** A file of the testkit's resources as a file, in the cache. */
+  static Path resource(String folder, String name) throws IOException {
     Path scripts = Files.createDirectories(Needs.cache().resolve("scripts"));
-    try (InputStream resource = SmallModel.class.getResourceAsStream("engines/" + name)) {
+    try (InputStream resource = SmallModel.class.getResourceAsStream(folder + name)) {
       if (resource == null) {
         throw new IOException("the testkit has no " + name);
       }

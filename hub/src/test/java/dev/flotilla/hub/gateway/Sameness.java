@@ -1,0 +1,230 @@
+package dev.flotilla.hub.gateway;
+
+import dev.flotilla.hub.gateway.TestHub.Setup;
+import dev.flotilla.shape.dialect.Dialect;
+import dev.flotilla.shape.dialect.Feature;
+import dev.flotilla.shape.dialect.Honour;
+import dev.flotilla.shape.dialect.Promise;
+import dev.flotilla.shape.probe.Comparison;
+import dev.flotilla.shape.probe.Difference;
+import dev.flotilla.shape.probe.Probe;
+import dev.flotilla.shape.probe.ProbeLimits;
+import dev.flotilla.shape.probe.ProbeResult;
+import dev.flotilla.shape.probe.ProbeResult.Replied;
+import dev.flotilla.shape.probe.ProbeRun;
+import dev.flotilla.shape.probe.ProbeTarget;
+import dev.flotilla.shape.probe.Probes;
+import dev.flotilla.shape.probe.UrlCaller;
+import dev.flotilla.shape.probe.Verdict;
+import dev.flotilla.shape.probe.Verdict.Broken;
+import dev.flotilla.shape.probe.Verdict.Unanswered;
+import dev.flotilla.testkit.RealEngine;
+import dev.flotilla.testkit.ScriptedEngine;
+import dev.flotilla.wire.WorkerSpec.Reasoning;
+import java.net.URI;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * The probes at three engines, asked themselves and through a hub that promises one shape. The model
+ * has a chat template that knows tools, and does not think: what is asked of thoughts is left out.
+ */
+final class Sameness {
+  /** Long enough for each probe's prompt and answer. */
+  static final int CONTEXT = 512;
+
+  static final Promise PROMISE = new Promise(Reasoning.REASONING_CONTENT, true);
+
+  /** The name that the hub knows the engines' model by. */
+  static final String OWN_NAME = "own-name";
+
+  private static final ProbeLimits LIMITS =
+      ProbeLimits.DEFAULTS.withCall(Duration.ofMinutes(3)).withRun(Duration.ofMinutes(12));
+  private static final String NOT_ELIGIBLE = "\"model_not_capable\"";
+
+  private final Map<RealEngine, List<ProbeResult>> raw = new EnumMap<>(RealEngine.class);
+  private final Map<RealEngine, List<ProbeResult>> hub = new EnumMap<>(RealEngine.class);
+
+  /** Asks one engine everything. */
+  void ask(RealEngine engine, ScriptedEngine server) {
+    String model = engine == RealEngine.MLX_LM ? "default_model" : OWN_NAME;
+    raw.put(engine, ask(server.url(), model));
+    Setup setup = new Setup();
+    setup.engine = engine.word();
+    setup.contextTokens = CONTEXT;
+    setup.promise = PROMISE;
+    try (TestHub over = TestHub.over(setup, server)) {
+      hub.put(engine, ask("http://127.0.0.1:" + over.port(), TestHub.MODEL));
+    }
+  }
+
+  private static List<ProbeResult> ask(String address, String model) {
+    List<Probe> probes =
+        Probes.all().stream().filter(probe -> !probe.name().startsWith("reasoning")).toList();
+    try (UrlCaller caller =
+        new UrlCaller(URI.create(address), Optional.empty(), Optional.empty())) {
+      return new ProbeRun(LIMITS, System::nanoTime)
+          .run(caller, new ProbeTarget(model, CONTEXT), probes);
+    }
+  }
+
+  List<ProbeResult> raw(RealEngine engine) {
+    return raw.getOrDefault(engine, List.of());
+  }
+
+  List<ProbeResult> throughHub(RealEngine engine) {
+    return hub.getOrDefault(engine, List.of());
+  }
+
+  /** {@code same}, {@code not eligible}, or what is different. */
+  String cell(RealEngine engine, ProbeResult result) {
+    if (notEligible(result)) {
+      return "not eligible";
+    }
+    Optional<Difference> broken = firstBroken(result);
+    if (broken.isPresent()) {
+      return "different: " + broken.get();
+    }
+    ProbeResult reference =
+        throughHub(RealEngine.LLAMA_SERVER).stream()
+            .filter(each -> each.probe().equals(result.probe()))
+            .findFirst()
+            .orElse(result);
+    if (engine != RealEngine.LLAMA_SERVER
+        && result.outcome() instanceof Replied replied
+        && reference.outcome() instanceof Replied held) {
+      List<Difference> differences =
+          Comparison.differences(result.probe(), held.shape(), replied.shape());
+      if (!differences.isEmpty()) {
+        return "different: " + differences.getFirst();
+      }
+    }
+    return "same";
+  }
+
+  /** Whether the hub said that no worker can do what was asked. */
+  static boolean notEligible(ProbeResult result) {
+    return result.outcome() instanceof Replied replied
+        && replied.shape().seen("status").equals("400")
+        && replied.shape().seen("error.code").equals(NOT_ELIGIBLE);
+  }
+
+  /** Where a result is not as promised. */
+  static Optional<Difference> firstBroken(ProbeResult result) {
+    return switch (Verdict.of(PROMISE, result)) {
+      case Broken broken -> Optional.of(broken.first());
+      case Unanswered silent -> Optional.of(new Difference("reply", "one", silent.why()));
+      default -> Optional.empty();
+    };
+  }
+
+  /** The probes of an engine that the hub refused for it, with what the engine lacks. */
+  Map<String, String> notEligible(RealEngine engine) {
+    return throughHub(engine).stream()
+        .filter(Sameness::notEligible)
+        .collect(
+            Collectors.toMap(
+                result -> result.probe().name(),
+                result -> lacking(engine, result.probe()),
+                (first, _) -> first,
+                TreeMap::new));
+  }
+
+  private static String lacking(RealEngine engine, Probe probe) {
+    Dialect dialect = Dialect.of(engine.word());
+    return probe.features().stream()
+        .filter(feature -> dialect.honours(feature) == Honour.NOT)
+        .map(Feature::words)
+        .sorted()
+        .collect(Collectors.joining(", "));
+  }
+
+  /** Everything as a page. */
+  String page() {
+    StringBuilder page = new StringBuilder();
+    page.append(
+        """
+        # Sameness
+
+        Generated by `mvn verify -Pengines` from the real llama-server, vLLM and mlx-lm; don't edit it. Each probe is a request
+        that shows a part of the API's shape: fields, types, order of events, endings, errors (`shape/probe/Probes`). Through the
+        hub a name promises one shape, with tool calls in `tool_calls`. The model here does not think, so the probes of
+        reasoning are left out. *Same* is: as promised, and as llama-server's through the hub. *Not eligible* is: the engine can't do what is asked, so another worker
+        takes the request, or the client gets one `400 model_not_capable` that names the feature.
+
+        ## Through the hub
+
+        | probe | asks for | llama-server | vllm | mlx-lm |
+        |---|---|---|---|---|
+        """);
+    for (ProbeResult each : throughHub(RealEngine.LLAMA_SERVER)) {
+      page.append("| ").append(each.probe().name());
+      page.append(" | ").append(each.probe().asks());
+      for (RealEngine engine : RealEngine.values()) {
+        page.append(" | ").append(cell(engine, of(throughHub(engine), each.probe())));
+      }
+      page.append(" |\n");
+    }
+    page.append(
+        """
+
+        ## Not eligible
+
+        | engine | probe | what the engine lacks |
+        |---|---|---|
+        """);
+    for (RealEngine engine : RealEngine.values()) {
+      notEligible(engine).forEach((probe, lacks) ->
+          page.append("| " + engine.word() + " | " + probe + " | " + lacks + " |\n"));
+    }
+    page.append(
+        """
+
+        What each lacks was seen at the engine itself (`shape/dialect/Dialect`): mlx_lm.server 0.32.2 answers such requests
+        with status 200 and ignores what was asked.
+
+        ## The engines themselves
+
+        Asked without a hub: the first place where a reply is not as promised, and how many there are.
+
+        | probe | llama-server | vllm | mlx-lm |
+        |---|---|---|---|
+        """);
+    for (ProbeResult each : raw(RealEngine.LLAMA_SERVER)) {
+      page.append("| ").append(each.probe().name());
+      for (RealEngine engine : RealEngine.values()) {
+        page.append(" | ").append(rawCell(of(raw(engine), each.probe())));
+      }
+      page.append(" |\n");
+    }
+    return page.toString();
+  }
+
+  private static ProbeResult of(List<ProbeResult> results, Probe probe) {
+    return results.stream().filter(each -> each.probe().equals(probe)).findFirst().orElseThrow();
+  }
+
+  private static String rawCell(ProbeResult result) {
+    return switch (Verdict.of(PROMISE, result)) {
+      case Broken broken -> {
+        Difference first = broken.first();
+        int more = broken.differences().size() - 1;
+        yield code(first.place())
+            + " is "
+            + code(first.seen())
+            + (more == 0 ? "" : ", and " + more + " more");
+      }
+      case Unanswered _ -> "no reply";
+      default -> "as promised";
+    };
+  }
+
+  private static String code(String text) {
+    return "`" + text.replace("|", "\\|") + "`";
+  }
+}

@@ -1,0 +1,37 @@
+package dev.flotilla.testkit;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+
+/** Chat templates of our own, with which the {@link SmallModel} does what its own can't. */
+public enum ChatTemplate {
+  /** ChatML that tells the model of its tools and writes calls as Hermes does. */
+  TOOLS,
+  /** ChatML whose generation prompt opens {@code <think>}, unless {@code enable_thinking} is off. */
+  THINKING;
+
+  /** The template as a file, in the tests' cache. */
+  public Path file() {
+    try {
+      return SmallModel.resource("templates/", fileName());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The template's text. */
+  public String text() {
+    try {
+      return Files.readString(file());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private String fileName() {
+    return name().toLowerCase(Locale.ROOT) + ".jinja";
+  }
+}
