@@ -9,9 +9,7 @@ import java.util.Locale;
 /** Chat templates of our own, with which the {@link SmallModel} does what its own can't. */
 public enum ChatTemplate {
   /** ChatML that tells the model of its tools and writes calls as Hermes does. */
-  TOOLS,
-  /** ChatML whose generation prompt opens {@code <think>}, unless {@code enable_thinking} is off. */
-  THINKING;
+  TOOLS;
 
   /** The template as a file, in the tests' cache. */
   public Path file() {

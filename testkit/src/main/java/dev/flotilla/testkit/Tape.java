@@ -46,8 +46,11 @@ public final class Tape {
     Tape tape = new Tape();
     try (InputStream in = Tape.class.getResourceAsStream("tapes/" + name + ".jsonl")) {
       if (in == null) {
-        throw new AssertionError("there is no tape " + name + ": it is recorded by the tests with"
-            + " the tag engines, -Dflotilla.tapes=FOLDER");
+        throw new AssertionError(
+            "there is no tape "
+                + name
+                + ": it is recorded by the tests with"
+                + " the tag engines, -Dflotilla.tapes=FOLDER");
       }
       new String(in.readAllBytes(), UTF_8)
           .lines()
@@ -88,11 +91,13 @@ public final class Tape {
     });
   }
 
-  /** Writes the tape into the folder, under that name. */
+  /** Writes the tape into the folder, under that name; what machine this was is left out. */
   public synchronized void save(Path folder, String name) throws IOException {
     StringBuilder lines = new StringBuilder();
     exchanges.forEach(line -> lines.append(line).append('\n'));
-    Files.writeString(Files.createDirectories(folder).resolve(name + ".jsonl"), lines);
+    Files.writeString(
+        Files.createDirectories(folder).resolve(name + ".jsonl"),
+        lines.toString().replace(System.getProperty("os.version"), "KERNEL"));
   }
 
   private static ScriptedEngine engine(Script script) {

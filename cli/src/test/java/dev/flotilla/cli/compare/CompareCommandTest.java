@@ -169,8 +169,7 @@ final class CompareCommandTest {
         .doesNotContain("\u001b");
 
     TestShell named = TestShell.piped();
-    assertThat(
-            named.run("compare", a.url(), b.url(), "--model-b", "honest", "--probe", "plain"))
+    assertThat(named.run("compare", a.url(), b.url(), "--model-b", "honest", "--probe", "plain"))
         .as(named.err())
         .isZero();
   }

@@ -31,8 +31,9 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * The probes at three engines, asked themselves and through a hub that promises one shape. The model
- * has a chat template that knows tools, and does not think: what is asked of thoughts is left out.
+ * The probes at three engines, asked themselves and through a hub that promises one shape. The
+ * model has a chat template that knows tools, and does not think: what is asked of thoughts is left
+ * out.
  */
 final class Sameness {
   /** Long enough for each probe's prompt and answer. */
@@ -179,14 +180,15 @@ final class Sameness {
         |---|---|---|
         """);
     for (RealEngine engine : RealEngine.values()) {
-      notEligible(engine).forEach((probe, lacks) ->
-          page.append("| " + engine.word() + " | " + probe + " | " + lacks + " |\n"));
+      notEligible(engine)
+          .forEach((probe, lacks) ->
+              page.append("| " + engine.word() + " | " + probe + " | " + lacks + " |\n"));
     }
     page.append(
         """
 
         What each lacks was seen at the engine itself (`shape/dialect/Dialect`): mlx_lm.server 0.32.2 answers such requests
-        with status 200 and ignores what was asked.
+        with status 200 and ignores what was asked, or begins a new answer where one is to be continued.
 
         ## The engines themselves
 

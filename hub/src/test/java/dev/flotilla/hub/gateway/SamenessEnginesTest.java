@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Through the hub the real llama-server, vLLM and mlx-lm have one shape. It writes {@code
- * docs/sameness.md}, and with {@code -Dflotilla.tapes=FOLDER} the recordings that the ordinary build
- * plays.
+ * docs/sameness.md}, and with {@code -Dflotilla.tapes=FOLDER} the recordings that the ordinary
+ * build plays.
  */
 @Tag(RealEngine.TAG)
 class SamenessEnginesTest {
@@ -36,8 +36,7 @@ class SamenessEnginesTest {
       }
     }
     Files.writeString(
-        Path.of(System.getProperty("flotilla.root", ".."), "docs", "sameness.md"),
-        sameness.page());
+        Path.of(System.getProperty("flotilla.root", ".."), "docs", "sameness.md"), sameness.page());
 
     assertThat(SamenessTest.different(sameness)).containsExactly(SamenessTest.DIFFERENT);
     SamenessTest.NOT_ELIGIBLE.forEach((engine, probes) ->

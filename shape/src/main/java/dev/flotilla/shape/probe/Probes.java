@@ -142,6 +142,7 @@ public final class Probes {
                     messages(message("user", "Count to fifty."), message("assistant", "1, 2, 3,")),
                     "\"temperature\":0",
                     limit(WORDS)))
+            .needs(Feature.PREFILL)
             .limit(WORDS)
             .gives(Content.TEXT));
   }
