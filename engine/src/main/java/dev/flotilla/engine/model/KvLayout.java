@@ -25,7 +25,7 @@ public record KvLayout(int layers, int kvHeads, int headSize, KvType type) {
   }
 
   /** Bytes of the keys of one head in one page; its values take as many. */
-  long headPageBytes() {
+  private long headPageBytes() {
     return type.bytes((long) PAGE_TOKENS * headSize);
   }
 

@@ -36,6 +36,10 @@ public final class Logits {
     return rows[index];
   }
 
+  float[][] rowArrays() {
+    return rows;
+  }
+
   /** Says how many rows the coming step fills; for runners. */
   public void begin(int markedRows) {
     if (markedRows > rows.length) {

@@ -1,5 +1,6 @@
 package dev.flotilla.engine.model;
 
+import dev.flotilla.engine.kernel.SequenceRows;
 import java.util.Arrays;
 
 /**
@@ -18,7 +19,7 @@ import java.util.Arrays;
  * <p>Invariants: sequences have at least one row and exactly the blocks that their tokens need;
  * positions are below {@code blocksPerSequenceMax} pages. {@link #checkComplete} says so.
  */
-public final class PackedStep {
+public final class PackedStep implements SequenceRows {
   private final int[] tokens;
   private final int[] positions;
   private final int[] rowSequence;
@@ -118,21 +119,25 @@ public final class PackedStep {
   }
 
   /** Sequences of the step. */
+  @Override
   public int sequences() {
     return sequences;
   }
 
   /** The sequence's first row. */
+  @Override
   public int firstRow(int sequence) {
     return firstRow[sequence];
   }
 
   /** The sequence's rows. */
+  @Override
   public int rowCount(int sequence) {
     return rowCount[sequence];
   }
 
   /** Tokens of the sequence that the cache holds before the step. */
+  @Override
   public int contextBefore(int sequence) {
     return contextBefore[sequence];
   }
@@ -143,6 +148,7 @@ public final class PackedStep {
   }
 
   /** The block of the sequence's positions from {@code index} pages on. */
+  @Override
   public int block(int sequence, int index) {
     return blocks[sequence * blocksPerSequenceMax + index];
   }

@@ -1,0 +1,157 @@
+package dev.flotilla.engine.kernel;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * The pages of keys and values, of all layers and blocks, in native memory.
+ *
+ * <p>A page holds 16 tokens of one layer: for each head its keys and then its values. Keys lie as
+ * {@code [headSize][16]}, values as {@code [16][headSize]}. In half precision these are 16-bit
+ * numbers. As bytes, each 32 numbers of a token have a scale: for keys {@code [headSize / 32][16]},
+ * for values {@code [16][headSize / 32]}, before the numbers.
+ *
+ * <p>Rows are written before they are read, in regions of their own; a page of which only the first
+ * tokens were written holds finite rubbish behind them, never anything infinite: numbers are clamped.
+ */
+public final class KvPages {
+  static final int TOKENS = 16;
+  private static final float HALF_MAX = 65504f;
+
+  private final int layers;
+  private final int heads;
+  private final int headSize;
+  private final boolean bytes;
+  private final int blocks;
+  private final long headBytes;
+  private final MemorySegment data;
+
+  /**
+   * Pages for so many blocks, all of them zeros.
+   *
+   * @param bytes whether numbers are bytes with scales and not in half precision
+   */
+  public KvPages(int layers, int heads, int headSize, boolean bytes, int blocks, Arena arena) {
+    this.layers = layers;
+    this.heads = heads;
+    this.headSize = headSize;
+    this.bytes = bytes;
+    this.blocks = blocks;
+    long numbers = (long) TOKENS * headSize;
+    headBytes = bytes ? numbers + numbers / 32 * 4 : numbers * 2;
+    data = arena.allocate(layers * (long) blocks * pageBytes(), 64);
+    data.fill((byte) 0); // touches every page of memory now, and not in a step
+  }
+
+  private long pageBytes() {
+    return 2L * heads * headBytes;
+  }
+
+  public int blocks() {
+    return blocks;
+  }
+
+  int heads() {
+    return heads;
+  }
+
+  int headSize() {
+    return headSize;
+  }
+
+  /** Bytes of all pages. */
+  public long bytes() {
+    return data.byteSize();
+  }
+
+  private long keysAt(int layer, int block, int head) {
+    return ((long) layer * blocks + block) * pageBytes() + 2L * head * headBytes;
+  }
+
+  /** Writes one token's keys and values of all heads. */
+  public void write(
+      int layer, int block, int slot, float[] keys, int keysFrom, float[] values, int valuesFrom) {
+    if (layer >= layers || block >= blocks) {
+      throw new IndexOutOfBoundsException("layer %d, block %d".formatted(layer, block));
+    }
+    for (int head = 0; head < heads; head++) {
+      long at = keysAt(layer, block, head);
+      int k = keysFrom + head * headSize;
+      int v = valuesFrom + head * headSize;
+      if (bytes) {
+        writeBytes(at, slot, keys, k, true);
+        writeBytes(at + headBytes, slot, values, v, false);
+      } else {
+        for (int d = 0; d < headSize; d++) {
+          data.set(PackedMatrix.SHORT, at + 2L * (d * TOKENS + slot), half(keys[k + d]));
+          data.set(
+              PackedMatrix.SHORT,
+              at + headBytes + 2L * (slot * headSize + d),
+              half(values[v + d]));
+        }
+      }
+    }
+  }
+
+  private static short half(float value) {
+    return Float.floatToFloat16(Math.max(-HALF_MAX, Math.min(HALF_MAX, value)));
+  }
+
+  private void writeBytes(long at, int slot, float[] source, int from, boolean keys) {
+    long numbers = at + (long) TOKENS * headSize / 32 * 4;
+    for (int b = 0; b < headSize / 32; b++) {
+      float largest = 0;
+      for (int i = 0; i < 32; i++) {
+        largest = Math.max(largest, Math.abs(source[from + b * 32 + i]));
+      }
+      float scale = largest / 127f;
+      float inverse = scale == 0 ? 0 : 1f / scale;
+      int scaleIndex = keys ? b * TOKENS + slot : slot * (headSize / 32) + b;
+      data.set(PackedMatrix.FLOAT, at + 4L * scaleIndex, scale);
+      for (int i = 0; i < 32; i++) {
+        int d = b * 32 + i;
+        int index = keys ? d * TOKENS + slot : slot * headSize + d;
+        byte number = (byte) Math.round(source[from + d] * inverse);
+        data.set(ValueLayout.JAVA_BYTE, numbers + index, number);
+      }
+    }
+  }
+
+  /** Reads one head's page, keys and values, in single precision and in the page's order. */
+  void read(int layer, int block, int head, Scratch scratch) {
+    long at = keysAt(layer, block, head);
+    if (bytes) {
+      readBytes(at, scratch.keys, scratch, true);
+      readBytes(at + headBytes, scratch.values, scratch, false);
+    } else {
+      int count = TOKENS * headSize;
+      MemorySegment.copy(data, PackedMatrix.SHORT, at, scratch.halves, 0, count);
+      PackedMatrix.toFloats(scratch.halves, scratch.keys, count);
+      MemorySegment.copy(data, PackedMatrix.SHORT, at + headBytes, scratch.halves, 0, count);
+      PackedMatrix.toFloats(scratch.halves, scratch.values, count);
+    }
+  }
+
+  private void readBytes(long at, float[] out, Scratch scratch, boolean keys) {
+    int count = TOKENS * headSize;
+    MemorySegment.copy(data, PackedMatrix.FLOAT, at, scratch.scales, 0, count / 32);
+    MemorySegment.copy(
+        data, ValueLayout.JAVA_BYTE, at + count / 32 * 4L, scratch.pageBytes, 0, count);
+    if (keys) {
+      for (int d = 0; d < headSize; d++) {
+        int s = d / 32 * TOKENS;
+        for (int t = 0; t < TOKENS; t++) {
+          out[d * TOKENS + t] = scratch.pageBytes[d * TOKENS + t] * scratch.scales[s + t];
+        }
+      }
+    } else {
+      for (int b = 0; b < count / 32; b++) {
+        float scale = scratch.scales[b];
+        for (int i = b * 32; i < b * 32 + 32; i++) {
+          out[i] = scratch.pageBytes[i] * scale;
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,152 @@
+package dev.flotilla.engine.model;
+
+import dev.flotilla.gguf.GgufHeader;
+import dev.flotilla.gguf.TensorInfo;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+
+/** The numbers of a header that say what a model is made of, checked as they are read. */
+final class Hyperparameters {
+  private static final int SIZE_MAX = 1 << 20;
+
+  private final GgufHeader header;
+
+  Hyperparameters(GgufHeader header) {
+    this.header = header;
+  }
+
+  String architecture() {
+    return header.architecture();
+  }
+
+  private String key(String name) {
+    return header.architecture() + "." + name;
+  }
+
+  /** A size, from 1 to a million. */
+  int size(String name) throws ModelRefused {
+    OptionalLong value = wholeNumber(name);
+    if (value.isEmpty()) {
+      throw new ModelRefused("the file lacks " + key(name));
+    }
+    return checked(name, value.getAsLong());
+  }
+
+  int size(String name, int otherwise) throws ModelRefused {
+    OptionalLong value = wholeNumber(name);
+    return value.isEmpty() ? otherwise : checked(name, value.getAsLong());
+  }
+
+  private int checked(String name, long value) throws ModelRefused {
+    if (value < 1 || value > SIZE_MAX) {
+      throw new ModelRefused("%s is %d".formatted(key(name), value));
+    }
+    return (int) value;
+  }
+
+  /** A number; one for each layer where all are equal. */
+  private OptionalLong wholeNumber(String name) throws ModelRefused {
+    OptionalLong one = header.metadata().integer(key(name));
+    Optional<long[]> each = header.metadata().integers(key(name));
+    if (one.isPresent() || each.isEmpty() || each.get().length == 0) {
+      return one;
+    }
+    for (long value : each.get()) {
+      if (value != each.get()[0]) {
+        throw new ModelRefused(key(name) + " differs from layer to layer");
+      }
+    }
+    return OptionalLong.of(each.get()[0]);
+  }
+
+  float number(String name, float otherwise) throws ModelRefused {
+    OptionalDouble value = header.metadata().number(key(name));
+    if (value.isEmpty()) {
+      return otherwise;
+    }
+    float number = (float) value.getAsDouble();
+    if (!(number > 0 && number < 1e12f)) {
+      throw new ModelRefused("%s is %s".formatted(key(name), number));
+    }
+    return number;
+  }
+
+  /** What positions are multiplied by before they are rotated. */
+  float ropeScale() throws ModelRefused {
+    String type = header.metadata().text(key("rope.scaling.type")).orElse("none");
+    return switch (type) {
+      case "none" -> 1f;
+      case "linear" -> 1f / number("rope.scaling.factor", 1f);
+      default -> throw new ModelRefused("rope scaling of type " + type + " is not computed");
+    };
+  }
+
+  /** Tokens of the vocabulary: rows of the embeddings. */
+  int vocabulary() throws ModelRefused {
+    for (TensorInfo tensor : header.tensors()) {
+      if (tensor.name().equals("token_embd.weight") && tensor.dims().size() == 2) {
+        return (int) (long) tensor.dims().get(1);
+      }
+    }
+    throw new ModelRefused("the file lacks token_embd.weight");
+  }
+
+  /** The shape that most families share; {@code change} makes it the family's own. */
+  ModelShape shape(boolean halves) throws ModelRefused {
+    int width = size("embedding_length");
+    int heads = size("attention.head_count");
+    int headSize = size("attention.key_length", width / heads);
+    ModelShape.Layer layer =
+        new ModelShape.Layer(0, number("rope.freq_base", 10000f), ropeScale());
+    ModelShape shape =
+        new ModelShape(
+            width,
+            heads,
+            size("attention.head_count_kv", heads),
+            headSize,
+            size("feed_forward_length"),
+            vocabulary(),
+            size("context_length"),
+            number("attention.layer_norm_rms_epsilon", 1e-5f),
+            (float) (1 / Math.sqrt(headSize)),
+            1f,
+            false,
+            halves,
+            false,
+            false,
+            false,
+            Collections.nCopies(size("block_count"), layer));
+    check(shape);
+    return shape;
+  }
+
+  private void check(ModelShape shape) throws ModelRefused {
+    List<String> parts = List.of("rope.dimension_count", "attention.value_length");
+    for (String part : parts) {
+      int size = size(part, shape.headSize());
+      if (size != shape.headSize()) {
+        throw new ModelRefused(
+            "%s is %d beside heads of %d: not computed".formatted(key(part), size, shape.headSize()));
+      }
+    }
+    if (shape.heads() % shape.kvHeads() != 0
+        || shape.headSize() % 32 != 0
+        || shape.width() % 32 != 0
+        || shape.feedForward() % 32 != 0) {
+      throw new ModelRefused(
+          "%d heads on %d, of %d numbers, width %d and %d: heads must divide, sizes be multiples of 32"
+              .formatted(
+                  shape.heads(),
+                  shape.kvHeads(),
+                  shape.headSize(),
+                  shape.width(),
+                  shape.feedForward()));
+    }
+    if (size("expert_count", 1) > 1) {
+      throw new ModelRefused("mixtures of experts are not computed");
+    }
+  }
+}

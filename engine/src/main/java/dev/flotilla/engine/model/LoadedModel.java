@@ -1,0 +1,133 @@
+package dev.flotilla.engine.model;
+
+import dev.flotilla.engine.kernel.PackedMatrix;
+import dev.flotilla.engine.kernel.Workers;
+import dev.flotilla.gguf.GgufHeader;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A model's weights, repacked for the kernels in native memory, and its shape. Runners compute with
+ * it; it outlives them, and frees the weights when it is closed. The file is mapped only while it is
+ * loaded.
+ */
+public final class LoadedModel implements AutoCloseable {
+  private static final float[] NO_FACTORS = {};
+
+  private final ModelShape shape;
+  private final PackedMatrix embeddings;
+  private final List<LayerWeights> layers;
+  private final float[] outputNorm;
+  private final PackedMatrix output;
+  private final float[] ropeFactors;
+  private final Arena arena;
+
+  private LoadedModel(ModelShape shape, TensorFiles files, Arena arena) throws ModelRefused {
+    this.shape = shape;
+    this.arena = arena;
+    embeddings = files.matrix("token_embd.weight", shape.vocabulary(), shape.width());
+    outputNorm = files.vector("output_norm.weight", shape.width());
+    output =
+        files.has("output.weight")
+            ? files.matrix("output.weight", shape.vocabulary(), shape.width())
+            : embeddings;
+    ropeFactors =
+        files.has("rope_freqs.weight")
+            ? files.vector("rope_freqs.weight", shape.headSize() / 2)
+            : NO_FACTORS;
+    layers = new ArrayList<>();
+    for (int i = 0; i < shape.layers().size(); i++) {
+      layers.add(LayerWeights.load(files, shape, i));
+    }
+    files.checkAllUsed();
+  }
+
+  /**
+   * Reads and repacks the weights of a model file.
+   *
+   * @throws ModelRefused with the reason, where this engine can't compute the model
+   * @throws IOException where the file can't be read
+   */
+  public static LoadedModel load(GgufHeader header, Workers workers)
+      throws ModelRefused, IOException {
+    String word = header.architecture();
+    Architecture architecture =
+        Architecture.named(word)
+            .orElseThrow(() ->
+                new ModelRefused(
+                    "the architecture '%s' is not computed; these are: %s"
+                        .formatted(
+                            word.replaceAll("\\p{Cntrl}", "?"),
+                            String.join(
+                                ", ",
+                                Architecture.ALL.stream().map(Architecture::word).toList()))));
+    ModelShape shape = architecture.shape(new Hyperparameters(header));
+    Arena arena = Arena.ofShared();
+    boolean loaded = false;
+    try (TensorFiles files = new TensorFiles(header, arena, workers)) {
+      LoadedModel model = new LoadedModel(shape, files, arena);
+      loaded = true;
+      return model;
+    } finally {
+      if (!loaded) {
+        arena.close();
+      }
+    }
+  }
+
+  /** The shape of the cache, with numbers of that type. */
+  public KvLayout kvLayout(KvType type) {
+    return new KvLayout(shape.layers().size(), shape.kvHeads(), shape.headSize(), type);
+  }
+
+  /** Tokens that there are. */
+  public int vocabulary() {
+    return shape.vocabulary();
+  }
+
+  /** Tokens that one sequence may have, by the model's training. */
+  public int contextMax() {
+    return shape.contextMax();
+  }
+
+  /** Bytes of the repacked weights. */
+  public long weightBytes() {
+    long bytes = embeddings.bytes() + (output == embeddings ? 0 : output.bytes());
+    for (LayerWeights layer : layers) {
+      bytes += layer.bytes();
+    }
+    return bytes;
+  }
+
+  ModelShape shape() {
+    return shape;
+  }
+
+  PackedMatrix embeddings() {
+    return embeddings;
+  }
+
+  LayerWeights layer(int index) {
+    return layers.get(index);
+  }
+
+  float[] outputNorm() {
+    return outputNorm;
+  }
+
+  PackedMatrix output() {
+    return output;
+  }
+
+  /** What rotation frequencies are divided by, one for each pair; empty where nothing. */
+  float[] ropeFactors() {
+    return ropeFactors;
+  }
+
+  @Override
+  public void close() {
+    arena.close();
+  }
+}
