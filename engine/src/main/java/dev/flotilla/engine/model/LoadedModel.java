@@ -3,7 +3,7 @@ package dev.flotilla.engine.model;
 import dev.flotilla.engine.kernel.PackedMatrix;
 import dev.flotilla.engine.kernel.Workers;
 import dev.flotilla.gguf.GgufHeader;
-import java.io.IOException;
+import dev.flotilla.gguf.GgufRefused;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,10 +48,10 @@ public final class LoadedModel implements AutoCloseable {
    * Reads and repacks the weights of a model file.
    *
    * @throws ModelRefused with the reason, where this engine can't compute the model
-   * @throws IOException where the file can't be read
+   * @throws GgufRefused where the file is no longer what its header says
    */
   public static LoadedModel load(GgufHeader header, Workers workers)
-      throws ModelRefused, IOException {
+      throws ModelRefused, GgufRefused {
     String word = header.architecture();
     Architecture architecture =
         Architecture.named(word)

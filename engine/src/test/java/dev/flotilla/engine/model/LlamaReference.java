@@ -1,0 +1,87 @@
+package dev.flotilla.engine.model;
+
+import dev.flotilla.testkit.RealEngine;
+import dev.flotilla.testkit.RealServer;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The real llama.cpp with a model file: its tokens of a text, its greedy way on from there. */
+final class LlamaReference implements AutoCloseable {
+  private static final JsonMapper JSON = new JsonMapper();
+
+  private final RealServer server;
+
+  LlamaReference(Path model) {
+    server =
+        RealServer.of(RealEngine.LLAMA_SERVER)
+            .model(model)
+            .options("--threads", "2", "--flash-attn", "off")
+            .start();
+  }
+
+  /** One step: its choice, and its likeliest tokens with their log-probabilities. */
+  record Step(int chosen, List<Likely> likely) {
+    Step {
+      likely = List.copyOf(likely);
+    }
+  }
+
+  record Likely(int token, double logProbability) {}
+
+  List<Integer> tokens(String text) throws IOException, InterruptedException {
+    JsonNode reply =
+        post("/tokenize", JSON.createObjectNode().put("content", text).put("add_special", true));
+    List<Integer> tokens = new ArrayList<>();
+    reply.get("tokens").forEach(token -> tokens.add(token.asInt()));
+    return tokens;
+  }
+
+  List<Step> greedy(List<Integer> prompt, int count) throws IOException, InterruptedException {
+    var request =
+        JSON.createObjectNode()
+            .put("n_predict", count)
+            .put("temperature", 0)
+            .put("n_probs", 20)
+            .put("cache_prompt", false)
+            .put("ignore_eos", true);
+    var array = request.putArray("prompt");
+    prompt.forEach(array::add);
+    List<Step> steps = new ArrayList<>();
+    for (JsonNode step : post("/completion", request).get("completion_probabilities")) {
+      List<Likely> likely = new ArrayList<>();
+      for (JsonNode token : step.get("top_logprobs")) {
+        likely.add(new Likely(token.get("id").asInt(), token.get("logprob").asDouble()));
+      }
+      steps.add(new Step(step.get("id").asInt(), likely));
+    }
+    return steps;
+  }
+
+  private JsonNode post(String path, JsonNode body) throws IOException, InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofString(body.toString()))
+            .build();
+    try (HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
+      HttpResponse<String> reply = client.send(request, HttpResponse.BodyHandlers.ofString());
+      if (reply.statusCode() != 200) {
+        throw new IOException(reply.body());
+      }
+      return JSON.readTree(reply.body());
+    }
+  }
+
+  @Override
+  public void close() {
+    server.close();
+  }
+}
