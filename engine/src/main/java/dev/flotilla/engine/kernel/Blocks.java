@@ -145,7 +145,7 @@ final class Blocks {
       int both = u8(s, from + b);
       d[sub + b] = scale * (both & 15);
       m[sub + b] = -(min * (both >> 4));
-      long quants = from + 16 + b / 8 * 32 + (b & 1) * 16;
+      long quants = from + 16 + b / 8 * 32L + (b & 1) * 16L;
       for (int i = 0; i < 16; i++) {
         n[at + b * 16 + i] = (byte) ((u8(s, quants + i) >> (b % 8 / 2 * 2)) & 3);
       }
@@ -159,9 +159,9 @@ final class Blocks {
       int low = u8(s, from + 96 + b % 8) >> (b / 8 * 4) & 15;
       int high = u8(s, from + 104 + b % 4) >> (b / 4 * 2) & 3;
       d[sub + b] = scale * ((low | high << 4) - 32);
-      long quants = from + 32 + b / 8 * 32 + (b & 1) * 16;
+      long quants = from + 32 + b / 8 * 32L + (b & 1) * 16L;
       for (int i = 0; i < 16; i++) {
-        int mask = u8(s, from + (b & 1) * 16 + i) >> (b / 2) & 1;
+        int mask = u8(s, from + (b & 1) * 16L + i) >> (b / 2) & 1;
         n[at + b * 16 + i] =
             (byte) ((u8(s, quants + i) >> (b % 8 / 2 * 2) & 3) - (mask == 0 ? 4 : 0));
       }
@@ -189,7 +189,7 @@ final class Blocks {
       d[sub + b] = scale * scale6(s, from + 4, b);
       m[sub + b] = -(min * min6(s, from + 4, b));
       for (int i = 0; i < 32; i++) {
-        n[at + b * 32 + i] = (byte) (u8(s, from + 16 + b / 2 * 32 + i) >> (b % 2 * 4) & 15);
+        n[at + b * 32 + i] = (byte) (u8(s, from + 16 + b / 2 * 32L + i) >> (b % 2 * 4) & 15);
       }
     }
   }
@@ -202,7 +202,7 @@ final class Blocks {
       d[sub + b] = scale * scale6(s, from + 4, b);
       m[sub + b] = -(min * min6(s, from + 4, b));
       for (int i = 0; i < 32; i++) {
-        int low = u8(s, from + 48 + b / 2 * 32 + i) >> (b % 2 * 4) & 15;
+        int low = u8(s, from + 48 + b / 2 * 32L + i) >> (b % 2 * 4) & 15;
         n[at + b * 32 + i] = (byte) (low | (u8(s, from + 16 + i) >> b & 1) << 4);
       }
     }
@@ -214,8 +214,8 @@ final class Blocks {
     for (int b = 0; b < 16; b++) {
       d[sub + b] = scale * s.get(ValueLayout.JAVA_BYTE, from + 192 + b);
       int quarter = b % 8 / 2;
-      long low = from + b / 8 * 64 + quarter % 2 * 32 + (b & 1) * 16;
-      long high = from + 128 + b / 8 * 32 + (b & 1) * 16;
+      long low = from + b / 8 * 64L + quarter % 2 * 32L + (b & 1) * 16L;
+      long high = from + 128 + b / 8 * 32L + (b & 1) * 16L;
       for (int i = 0; i < 16; i++) {
         int four = u8(s, low + i) >> (quarter / 2 * 4) & 15;
         int two = u8(s, high + i) >> (quarter * 2) & 3;

@@ -19,6 +19,9 @@ public final class Compute {
   /** Columns that meet all groups of a matrix before the next do: what fits the second cache. */
   private static final int TILES_AT_ONCE = 16;
 
+  /** Numbers of a gate that one thread takes at once; fewer are done by the caller. */
+  private static final int GATE_PIECE = 2048;
+
   private final Kernels kernels;
   private final Workers workers;
   private final Scratch[] scratches;
@@ -34,7 +37,18 @@ public final class Compute {
   private int sourceStride;
   private final Workers.Region quantiseRegion = this::quantiseOn;
 
+  /** Where logits go, each row in an array of its own; null while rows share one. */
+  private float @Nullable [][] rowOutputs;
+
+  private float[] gateValues = new float[0];
+  private float[] upValues = new float[0];
+  private int gateCount;
+  private boolean gateGelu;
+  private final Workers.Region gateRegion = this::gateOn;
+
   /**
+   * Operations for the largest step.
+   *
    * @param columnsMax of any matrix
    * @param headSize of attention
    * @param groupHeads heads of queries that share one of keys
@@ -148,8 +162,6 @@ public final class Compute {
     rowOutputs = null;
   }
 
-  private float @Nullable [][] rowOutputs;
-
   private void products(Activations x, int count) {
     inputs = x;
     matrixCount = count;
@@ -241,14 +253,6 @@ public final class Compute {
       workers.run(gateRegion);
     }
   }
-
-  private static final int GATE_PIECE = 2048;
-
-  private float[] gateValues = new float[0];
-  private float[] upValues = new float[0];
-  private int gateCount;
-  private boolean gateGelu;
-  private final Workers.Region gateRegion = this::gateOn;
 
   private void gateOn(int worker) {
     for (int from = workers.claim() * GATE_PIECE;

@@ -8,19 +8,19 @@ package dev.flotilla.engine.kernel;
 final class Exp {
   static final float LOWEST = -87f;
   static final float HIGHEST = 88f;
-  static final float LOG2E = 1.44269504088896341f;
+  static final float LOG2E = 1.442695f;
 
   /** 1.5 * 2^23: adding it leaves the nearest whole number in the low bits. */
   static final float ROUND = 12582912f;
 
-  static final float LN2_HIGH = 0.693359375f;
-  static final float LN2_LOW = -2.12194440e-4f;
-  static final float P0 = 1.9875691500e-4f;
-  static final float P1 = 1.3981999507e-3f;
-  static final float P2 = 8.3334519073e-3f;
-  static final float P3 = 4.1665795894e-2f;
-  static final float P4 = 1.6666665459e-1f;
-  static final float P5 = 5.0000001201e-1f;
+  static final float LN2_HIGH = 0.6933594f;
+  static final float LN2_LOW = -2.1219444E-4f;
+  static final float P0 = 1.9875691E-4f;
+  static final float P1 = 0.0013981999f;
+  static final float P2 = 0.008333452f;
+  static final float P3 = 0.041665796f;
+  static final float P4 = 0.16666666f;
+  static final float P5 = 0.5f;
 
   private Exp() {}
 

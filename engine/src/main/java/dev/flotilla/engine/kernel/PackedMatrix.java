@@ -199,13 +199,13 @@ public final class PackedMatrix {
     float scale = scale(scaleAt, index);
     float min = mins ? scale(scaleAt + scaleBytes(), index) : 0;
     if (form == Form.BYTES) {
-      return Math.fma(scale, wholeByte(group, row, k), min);
+      return Math.fma(scale, (float) wholeByte(group, row, k), min);
     }
     int nibble = nibble(group, row, k);
     // minima in single precision have the eight of plusEight in them, halves don't
     return plusEight && halfScales
-        ? Math.fma(scale, nibble, min)
-        : Math.fma(scale, nibble - 8, min);
+        ? Math.fma(scale, (float) nibble, min)
+        : Math.fma(scale, (float) (nibble - 8), min);
   }
 
   private float scale(long from, long index) {

@@ -26,6 +26,8 @@ public final class PagedAttention {
   private float[] out = new float[0];
 
   /**
+   * Attention over these pages.
+   *
    * @param groupHeads heads of queries to each of keys
    */
   public PagedAttention(Compute compute, KvPages pages, int groupHeads) {

@@ -93,8 +93,9 @@ final class VectorScaling {
     boolean hasMins = scratch.hasMins;
     for (int i = 0, o = first * 32 + part * LANES; i < columns; i++, o += 32) {
       int sum = half ? sums[hp + i] : sums[hp + i] + sums[hp + width + i];
+      int below = -8 * sum;
       ShortVector bias =
-          IntVector.broadcast(I, (-8 * sum << 16) | (-8 * sum & 0xffff)).reinterpretAsShorts();
+          IntVector.broadcast(I, (below << 16) | (below & 0xffff)).reinterpretAsShorts();
       IntVector low =
           ShortVector.fromArray(S, scratch.sums, i * 64).add(bias).reinterpretAsInts();
       IntVector high =

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Workers implements AutoCloseable {
   private static final int SPINS = 4000;
+  private static final long PAUSE_NANOS = 20_000;
 
   /** What all threads do at once. */
   @FunctionalInterface
@@ -31,7 +32,7 @@ public final class Workers implements AutoCloseable {
   private final Thread[] threads;
   private final AtomicInteger working = new AtomicInteger();
   private final AtomicInteger claims = new AtomicInteger();
-  private volatile int epoch;
+  private final AtomicInteger epoch = new AtomicInteger();
   private volatile boolean closed;
   private volatile int parked;
   private Region region = worker -> {};
@@ -64,7 +65,7 @@ public final class Workers implements AutoCloseable {
     claims.set(0);
     if (threads.length > 0) {
       working.set(threads.length);
-      epoch++;
+      epoch.incrementAndGet();
       if (parked > 0) {
         for (Thread thread : threads) {
           LockSupport.unpark(thread);
@@ -93,7 +94,7 @@ public final class Workers implements AutoCloseable {
       if (spins < SPINS) {
         Thread.onSpinWait();
       } else {
-        Thread.yield(); // more threads than cores are free: let the one that works have this one
+        LockSupport.parkNanos(PAUSE_NANOS); // fewer cores than threads are free: leave this one
       }
     }
   }
@@ -110,13 +111,13 @@ public final class Workers implements AutoCloseable {
       } catch (Throwable e) { // reported by run, on the thread that asked
         failure = e;
       } finally {
-        working.getAndDecrement();
+        working.decrementAndGet();
       }
     }
   }
 
   private int awaitAfter(int seen) {
-    for (int spins = 0; epoch == seen; spins++) {
+    for (int spins = 0; epoch.get() == seen; spins++) {
       if (spins < SPINS) {
         Thread.onSpinWait();
         continue;
@@ -124,7 +125,7 @@ public final class Workers implements AutoCloseable {
       park(seen);
       spins = 0;
     }
-    return epoch;
+    return epoch.get();
   }
 
   /** Counts itself before it looks again, so that a run that sees nobody parked is seen here. */
@@ -133,7 +134,7 @@ public final class Workers implements AutoCloseable {
       parked++;
     }
     try {
-      while (epoch == seen) {
+      while (epoch.get() == seen) {
         LockSupport.park(this);
       }
     } finally {
@@ -148,7 +149,7 @@ public final class Workers implements AutoCloseable {
   public void close() {
     closed = true;
     working.set(threads.length);
-    epoch++;
+    epoch.incrementAndGet();
     for (Thread thread : threads) {
       LockSupport.unpark(thread);
     }

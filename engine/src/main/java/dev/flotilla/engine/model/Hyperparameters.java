@@ -18,10 +18,6 @@ final class Hyperparameters {
     this.header = header;
   }
 
-  String architecture() {
-    return header.architecture();
-  }
-
   private String key(String name) {
     return header.architecture() + "." + name;
   }

@@ -54,15 +54,11 @@ public final class LoadedModel implements AutoCloseable {
       throws ModelRefused, GgufRefused {
     String word = header.architecture();
     Architecture architecture =
-        Architecture.named(word)
+        Architectures.named(word)
             .orElseThrow(() ->
                 new ModelRefused(
                     "the architecture '%s' is not computed; these are: %s"
-                        .formatted(
-                            word.replaceAll("\\p{Cntrl}", "?"),
-                            String.join(
-                                ", ",
-                                Architecture.ALL.stream().map(Architecture::word).toList()))));
+                        .formatted(word.replaceAll("\\p{Cntrl}", "?"), Architectures.words())));
     ModelShape shape = architecture.shape(new Hyperparameters(header));
     Arena arena = Arena.ofShared();
     boolean loaded = false;

@@ -26,6 +26,7 @@ final class TensorFiles implements AutoCloseable {
 
   /** Maps the files; what is packed lives in {@code weights}. */
   @MustBeClosed
+  @SuppressWarnings("MustBeClosedChecker") // with this object
   TensorFiles(GgufHeader header, Arena weights, Workers workers) throws GgufRefused {
     this.weights = weights;
     this.workers = workers;
