@@ -1,0 +1,43 @@
+package dev.flotilla.engine;
+
+import dev.flotilla.wire.ApiError;
+import java.time.Duration;
+
+/**
+ * A request that the engine does not take. It was refused before any work, and concerns nobody
+ * else.
+ */
+public final class RequestRefused extends RuntimeException {
+  private final transient ApiError error;
+
+  /** What the client is told. */
+  public RequestRefused(ApiError error) {
+    super(error.message());
+    this.error = error;
+  }
+
+  /** A field with a value that can't be honoured: status 400. */
+  public static RequestRefused field(String parameter, String message) {
+    return new RequestRefused(ApiError.badRequest("invalid_value", message, parameter));
+  }
+
+  /** Something that this server or this model can't do: status 400, never silently left out. */
+  public static RequestRefused unsupported(String parameter, String message) {
+    return new RequestRefused(ApiError.badRequest("unsupported_parameter", message, parameter));
+  }
+
+  /** More tokens than the context has: status 400, with both numbers in the message. */
+  public static RequestRefused context(String message) {
+    return new RequestRefused(ApiError.badRequest("context_length_exceeded", message, "messages"));
+  }
+
+  /** Too much to do: status 503, it may be tried again. */
+  public static RequestRefused busy(String message) {
+    return new RequestRefused(ApiError.unavailable("engine_busy", message, Duration.ofSeconds(1)));
+  }
+
+  /** What the client is told. */
+  public ApiError error() {
+    return error;
+  }
+}

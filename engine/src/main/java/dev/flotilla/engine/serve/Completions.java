@@ -1,0 +1,119 @@
+package dev.flotilla.engine.serve;
+
+import dev.flotilla.engine.Engine;
+import dev.flotilla.engine.Generation;
+import dev.flotilla.engine.GenerationRequest;
+import dev.flotilla.engine.RequestRefused;
+import dev.flotilla.engine.Wakeup;
+import dev.flotilla.engine.sample.StopText;
+import dev.flotilla.engine.serve.Prompts.Prompt;
+import io.helidon.webserver.http.ServerResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** {@code /v1/completions}: goes on with one text or several. */
+final class Completions {
+  /** Prompts of one request. */
+  static final int PROMPTS_MAX = 64;
+
+  private final Engine engine;
+  private final ServedModel model;
+  private final Prompts prompts;
+  private final Answering answering;
+  private final Names names;
+  private final RandomGenerator random;
+
+  Completions(
+      Engine engine,
+      ServedModel model,
+      Prompts prompts,
+      Answering answering,
+      Names names,
+      RandomGenerator random) {
+    this.engine = engine;
+    this.model = model;
+    this.prompts = prompts;
+    this.answering = answering;
+    this.names = names;
+    this.random = random;
+  }
+
+  void answer(ObjectNode body, ServerResponse response) {
+    Fields fields = new Fields(body, "");
+    names.checkModel(fields);
+    int logprobs = fields.whole("logprobs", 0, GenerationRequest.LOGPROBS_MAX, -1);
+    AnswerOptions options = AnswerOptions.read(fields, engine.vocabulary(), logprobs, random);
+    List<Prompt> all = prompts(fields);
+    fields.onlyPlain("echo", "false");
+    fields.onlyPlain("best_of", "1");
+    fields.onlyPlain("suffix", "");
+    fields.refuseOthers();
+    Wakeup wakeup = new Wakeup();
+    List<AnswerReader> answers = new ArrayList<>();
+    int promptTokens = 0;
+    try {
+      for (Prompt prompt : all) {
+        promptTokens += prompt.tokens().length;
+        GenerationRequest request =
+            options.request(prompt.tokens(), engine.contextMax(), model.ends(), Optional.empty());
+        for (Generation each : engine.submit(request, options.count(), wakeup)) {
+          answers.add(
+              new AnswerReader(
+                  engine,
+                  each,
+                  model.tokenizer(),
+                  answers.size(),
+                  new StopText(options.stops(), options.keepStop()),
+                  false,
+                  Optional.empty()));
+        }
+      }
+    } catch (RequestRefused refused) {
+      answers.forEach(each -> engine.cancel(each.generation()));
+      throw refused;
+    }
+    ReplyHead head = names.head(false, "", promptTokens);
+    answering.pass(
+        answers,
+        options.stream()
+            ? new StreamReply(response, head, options)
+            : new WholeReply(response, head, options),
+        wakeup);
+  }
+
+  private List<Prompt> prompts(Fields fields) {
+    JsonNode prompt =
+        fields
+            .any("prompt")
+            .orElseThrow(() -> RequestRefused.field("prompt", "prompt is missing"));
+    if (prompt.isString()) {
+      return List.of(prompts.text(prompt.stringValue()));
+    }
+    if (!(prompt instanceof ArrayNode list) || list.isEmpty()) {
+      throw fields.wrong("prompt", "a text, a list of texts, or token numbers", prompt);
+    }
+    if (list.get(0).isNumber()) {
+      return List.of(prompts.tokens(list));
+    }
+    if (list.size() > PROMPTS_MAX) {
+      throw RequestRefused.field(
+          "prompt", "prompt has " + list.size() + " texts, at most " + PROMPTS_MAX);
+    }
+    List<Prompt> all = new ArrayList<>();
+    for (JsonNode each : list) {
+      if (each.isString()) {
+        all.add(prompts.text(each.stringValue()));
+      } else if (each instanceof ArrayNode tokens) {
+        all.add(prompts.tokens(tokens));
+      } else {
+        throw fields.wrong("prompt", "a text, a list of texts, or token numbers", each);
+      }
+    }
+    return all;
+  }
+}

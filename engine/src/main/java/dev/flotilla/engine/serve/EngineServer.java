@@ -1,0 +1,275 @@
+package dev.flotilla.engine.serve;
+
+import dev.flotilla.engine.Engine;
+import dev.flotilla.engine.RequestRefused;
+import dev.flotilla.wire.ApiError;
+import io.helidon.http.HeaderName;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.HeaderValues;
+import io.helidon.webserver.WebServer;
+import io.helidon.webserver.http.HttpRouting;
+import io.helidon.webserver.http.ServerRequest;
+import io.helidon.webserver.http.ServerResponse;
+import io.helidon.webserver.http1.Http1Config;
+import io.helidon.webserver.http1.Http1ConnectionSelector;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * The engine's listener.
+ *
+ * <p>{@code GET /health} answers anyone: 200 while the engine works, 503 with the reason when it has
+ * failed. All else wants the key, where there is one, as {@code Authorization: Bearer} or {@code
+ * X-Api-Key}.
+ */
+public final class EngineServer implements AutoCloseable {
+  private final Engine engine;
+  private final ServedModel model;
+  private final ServeSettings settings;
+  private final Prompts prompts;
+  private final Bodies bodies;
+  private final Names names;
+  private final ChatCompletions chats;
+  private final Completions completions;
+  private final WebServer server;
+  private final ObjectNode facts;
+
+  /**
+   * A server that does not listen yet.
+   *
+   * @param facts what {@code /props} says beside the model's name and the engine's limits
+   */
+  public EngineServer(
+      Engine engine,
+      ServedModel model,
+      ServeSettings settings,
+      Map<String, String> facts,
+      Clock clock,
+      RandomGenerator random) {
+    this.engine = engine;
+    this.model = model;
+    this.settings = settings;
+    this.facts = Json.object();
+    facts.forEach(this.facts::put);
+    prompts = new Prompts(model, engine.contextMax(), clock);
+    bodies = new Bodies(settings.limits());
+    names = new Names(model.name(), clock, random);
+    Answering answering = new Answering(engine, settings.limits().keepAlive());
+    chats = new ChatCompletions(engine, model, prompts, settings, answering, names, random);
+    completions = new Completions(engine, model, prompts, answering, names, random);
+    server = build();
+  }
+
+  private WebServer build() {
+    ServerLimits limits = settings.limits();
+    Http1ConnectionSelector http =
+        Http1ConnectionSelector.builder()
+            .config(
+                Http1Config.builder().continueImmediately(false).sendKeepAliveHeader(false).build())
+            .build();
+    return WebServer.builder()
+        .shutdownHook(false)
+        .featuresDiscoverServices(false)
+        .address(settings.listen().getAddress())
+        .port(settings.listen().getPort())
+        .maxPayloadSize(limits.bodyBytesMax())
+        .maxTcpConnections(limits.connectionsMax())
+        .writeQueueLength(0)
+        .smartAsyncWrites(false)
+        .backlog(1024)
+        .connectionOptions(options -> options.tcpNoDelay(true))
+        .idleConnectionTimeout(limits.idle())
+        .idleConnectionPeriod(Duration.ofSeconds(15))
+        .protocolsDiscoverServices(false)
+        .concurrencyLimitDiscoverServices(false)
+        .shutdownGracePeriod(limits.stopTime())
+        .directHandlers(Errors.handlers())
+        .addConnectionSelector(WatchedConnection.around(http))
+        .routing(this::route)
+        .build();
+  }
+
+  private void route(HttpRouting.Builder routing) {
+    routing.error(RequestRefused.class, (_, response, refused) -> Errors.send(response, refused.error()));
+    routing.error(Throwable.class, Errors::bug);
+    routing.addFilter((chain, request, response) -> {
+      if (!request.path().path().equals("/health") && !hasKey(request.headers()::first)) {
+        throw new RequestRefused(
+            ApiError.unauthorized("this server wants its key as 'Authorization: Bearer KEY'"));
+      }
+      chain.proceed();
+    });
+    routing.get("/health", this::health);
+    routing.get("/v1/models", (_, response) -> send(response, models()));
+    routing.get("/props", (_, response) -> send(response, props()));
+    routing.get(
+        "/metrics",
+        (_, response) -> {
+          response.header(HeaderNames.CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8");
+          response.send(MetricsPage.of(engine, model.name()));
+        });
+    post(routing, "/v1/chat/completions", chats::answer);
+    post(routing, "/v1/completions", completions::answer);
+    post(routing, "/tokenize", this::tokenize);
+    post(routing, "/detokenize", this::detokenize);
+    post(
+        routing,
+        "/v1/embeddings",
+        (_, _) -> {
+          throw RequestRefused.unsupported(
+              "model", "the model " + model.name() + " makes texts; it has no embeddings");
+        });
+  }
+
+  private void post(
+      HttpRouting.Builder routing, String path, BiConsumer<ObjectNode, ServerResponse> handler) {
+    routing.post(
+        path,
+        (ServerRequest request, ServerResponse response) ->
+            bodies.read(
+                request,
+                body -> {
+                  handler.accept(body, response);
+                  return body;
+                }));
+  }
+
+  private boolean hasKey(
+      Function<HeaderName, Optional<String>> header) {
+    if (settings.key().isEmpty()) {
+      return true;
+    }
+    String given =
+        header
+            .apply(HeaderNames.AUTHORIZATION)
+            .map(value -> value.startsWith("Bearer ") ? value.substring(7).strip() : "")
+            .or(() -> header.apply(HeaderNames.create("X-Api-Key")))
+            .orElse("");
+    return MessageDigest.isEqual(
+        given.getBytes(StandardCharsets.UTF_8), settings.key().getBytes(StandardCharsets.UTF_8));
+  }
+
+  private void health(ServerRequest request, ServerResponse response) {
+    if (engine.failed().isEmpty()) {
+      send(response, Json.object().put("status", "ok"));
+    } else {
+      Errors.send(
+          response,
+          ApiError.unavailable(
+              "engine_failed", "the engine has failed: " + engine.failed(), Duration.ofSeconds(30)));
+    }
+  }
+
+  private ObjectNode models() {
+    ObjectNode all = Json.object();
+    all.put("object", "list");
+    ObjectNode one = all.putArray("data").addObject();
+    one.put("id", model.name());
+    one.put("object", "model");
+    one.put("created", 0);
+    one.put("owned_by", "flotilla");
+    one.put("max_model_len", engine.contextMax());
+    return all;
+  }
+
+  private ObjectNode props() {
+    ObjectNode props = Json.object();
+    props.put("engine", "builtin");
+    props.put("model", model.name());
+    props.put("n_ctx", engine.contextMax());
+    props.put("total_slots", engine.limits().sequencesMax());
+    props.put("kv_blocks", engine.blocks());
+    props.put("chat_template", model.templateText());
+    props.setAll(facts);
+    return props;
+  }
+
+  private void tokenize(ObjectNode body, ServerResponse response) {
+    Fields fields = new Fields(body, "");
+    names.checkModel(fields);
+    int[] tokens;
+    Optional<String> text = fields.text("prompt").or(() -> fields.text("content"));
+    if (text.isPresent()) {
+      boolean ends = fields.truth("add_special_tokens").or(() -> fields.truth("add_special")).orElse(false);
+      boolean control = fields.truth("parse_special").orElse(true);
+      tokens = model.tokenizer().tokenize(text.get(), ends, control);
+    } else {
+      tokens =
+          prompts.conversation(fields, fields.list("tools"), new HashMap<>()).tokens();
+    }
+    fields.refuseOthers();
+    ObjectNode reply = Json.object();
+    reply.put("count", tokens.length);
+    reply.put("max_model_len", engine.contextMax());
+    ArrayNode list = reply.putArray("tokens");
+    for (int token : tokens) {
+      list.add(token);
+    }
+    send(response, reply);
+  }
+
+  private void detokenize(ObjectNode body, ServerResponse response) {
+    Fields fields = new Fields(body, "");
+    names.checkModel(fields);
+    ArrayNode tokens =
+        fields.list("tokens").orElseThrow(() -> RequestRefused.field("tokens", "tokens is missing"));
+    fields.refuseOthers();
+    String text = prompts.tokens(tokens).text();
+    send(response, Json.object().put("prompt", text).put("content", text));
+  }
+
+  private static void send(ServerResponse response, ObjectNode body) {
+    response.header(HeaderValues.CONTENT_TYPE_JSON);
+    response.send(Json.bytes(body));
+  }
+
+  /**
+   * Starts to listen.
+   *
+   * @throws IOException where the address is taken or is not this machine's, in words
+   */
+  public EngineServer start() throws IOException {
+    InetSocketAddress at = settings.listen();
+    // Helidon only logs what keeps it from listening, so it is asked beforehand.
+    try (ServerSocketChannel channel = ServerSocketChannel.open()) {
+      channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+      channel.bind(at);
+    } catch (IOException refused) {
+      throw new IOException("can't listen on " + shown(at) + ": " + refused.getMessage(), refused);
+    }
+    server.start();
+    if (!server.isRunning()) {
+      throw new IOException("can't listen on " + shown(at) + "; the log says why");
+    }
+    return this;
+  }
+
+  private static String shown(InetSocketAddress at) {
+    return at.getAddress().getHostAddress() + ":" + at.getPort();
+  }
+
+  /** The port that it listens on. */
+  public int port() {
+    return server.port();
+  }
+
+  /** Stops listening; requests in flight go on for a moment. The engine is not closed. */
+  @Override
+  public void close() {
+    server.stop();
+  }
+}

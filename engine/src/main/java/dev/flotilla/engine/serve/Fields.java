@@ -1,0 +1,154 @@
+package dev.flotilla.engine.serve;
+
+import dev.flotilla.engine.RequestRefused;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import java.util.Set;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * The fields of one request, each read once and with the type that it has to have. A field that is
+ * null is not there. When all is read, {@link #refuseOthers} refuses what nobody asked for: a
+ * parameter that this server does not know has no effect here, and the client is told so.
+ */
+final class Fields {
+  private final ObjectNode body;
+  private final String prefix;
+  private final Set<String> read = new HashSet<>();
+
+  Fields(ObjectNode body, String prefix) {
+    this.body = body;
+    this.prefix = prefix;
+  }
+
+  Optional<JsonNode> any(String name) {
+    read.add(name);
+    JsonNode value = body.get(name);
+    return value == null || value.isNull() ? Optional.empty() : Optional.of(value);
+  }
+
+  Optional<String> text(String name) {
+    return any(name)
+        .map(value -> {
+          if (!value.isString()) {
+            throw wrong(name, "a text", value);
+          }
+          return value.stringValue();
+        });
+  }
+
+  Optional<Boolean> truth(String name) {
+    return any(name)
+        .map(value -> {
+          if (!value.isBoolean()) {
+            throw wrong(name, "true or false", value);
+          }
+          return value.booleanValue();
+        });
+  }
+
+  boolean is(String name) {
+    return truth(name).orElse(false);
+  }
+
+  OptionalDouble number(String name) {
+    Optional<JsonNode> value = any(name);
+    if (value.isEmpty()) {
+      return OptionalDouble.empty();
+    }
+    if (!value.get().isNumber()) {
+      throw wrong(name, "a number", value.get());
+    }
+    return OptionalDouble.of(value.get().doubleValue());
+  }
+
+  OptionalLong whole(String name, long from, long to) {
+    Optional<JsonNode> value = any(name);
+    if (value.isEmpty()) {
+      return OptionalLong.empty();
+    }
+    JsonNode node = value.get();
+    if (!node.isNumber() || !node.canConvertToLong() || node.doubleValue() % 1 != 0) {
+      throw wrong(name, "a whole number", node);
+    }
+    long number = node.longValue();
+    if (number < from || number > to) {
+      String range = to >= Integer.MAX_VALUE ? "at least " + from : "from " + from + " to " + to;
+      throw RequestRefused.field(
+          prefix + name, prefix + name + " must be " + range + ", not " + number);
+    }
+    return OptionalLong.of(number);
+  }
+
+  int whole(String name, int from, int to, int otherwise) {
+    return (int) whole(name, from, to).orElse(otherwise);
+  }
+
+  Optional<ObjectNode> object(String name) {
+    return any(name)
+        .map(value -> {
+          if (value instanceof ObjectNode object) {
+            return object;
+          }
+          throw wrong(name, "an object", value);
+        });
+  }
+
+  Optional<ArrayNode> list(String name) {
+    return any(name)
+        .map(value -> {
+          if (value instanceof ArrayNode list) {
+            return list;
+          }
+          throw wrong(name, "a list", value);
+        });
+  }
+
+  /** Fields that say something about a request and ask for nothing. */
+  void allow(String... names) {
+    read.addAll(Set.of(names));
+  }
+
+  /** A field that may have only the value that changes nothing. */
+  void onlyPlain(String name, String... plain) {
+    any(name)
+        .ifPresent(value -> {
+          if (!Set.of(plain).contains(value.asString())) {
+            throw RequestRefused.unsupported(
+                prefix + name, prefix + name + " has no effect on this server; leave it out");
+          }
+        });
+  }
+
+  void refuseOthers() {
+    for (String name : body.propertyNames()) {
+      JsonNode value = body.get(name);
+      if (!read.contains(name) && value != null && !value.isNull()) {
+        String shown = name.length() > 60 ? name.substring(0, 60) : name;
+        throw RequestRefused.unsupported(
+            prefix + shown, prefix + shown + " is not supported by this server; leave it out");
+      }
+    }
+  }
+
+  RequestRefused wrong(String name, String wanted, JsonNode value) {
+    return RequestRefused.field(
+        prefix + name,
+        prefix + name + " must be " + wanted + ", not " + kind(value));
+  }
+
+  private static String kind(JsonNode value) {
+    return switch (value.getNodeType()) {
+      case OBJECT -> "an object";
+      case ARRAY -> "a list";
+      case STRING -> "a text";
+      case BOOLEAN -> "a truth value";
+      case NUMBER -> value.asString();
+      default -> "null";
+    };
+  }
+}

@@ -1,0 +1,52 @@
+package dev.flotilla.engine.serve;
+
+import dev.flotilla.engine.RequestRefused;
+import dev.flotilla.wire.ApiError;
+import java.time.InstantSource;
+import java.util.HexFormat;
+import java.util.random.RandomGenerator;
+
+/** The model's name, and the names of replies and calls. */
+final class Names {
+  private final String model;
+  private final InstantSource clock;
+  private final RandomGenerator random;
+
+  Names(String model, InstantSource clock, RandomGenerator random) {
+    this.model = model;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /** A request may leave the model out, but not name another. */
+  void checkModel(Fields fields) {
+    String asked = fields.text("model").orElse(model);
+    if (!asked.equals(model)) {
+      String shown = asked.length() > 100 ? asked.substring(0, 100) : asked;
+      throw new RequestRefused(
+          new ApiError(
+              404,
+              "invalid_request_error",
+              "model_not_found",
+              "the model '" + shown + "' is not served here; this server has " + model,
+              "model",
+              null));
+    }
+  }
+
+  ReplyHead head(boolean chat, String reasoningField, int promptTokens) {
+    String id = (chat ? "chatcmpl-" : "cmpl-") + hex(16);
+    long created = clock.instant().getEpochSecond();
+    return new ReplyHead(chat, id, created, model, reasoningField, promptTokens);
+  }
+
+  String callId() {
+    return "call_" + hex(12);
+  }
+
+  private String hex(int bytes) {
+    byte[] id = new byte[bytes];
+    random.nextBytes(id);
+    return HexFormat.of().formatHex(id);
+  }
+}

@@ -1,0 +1,148 @@
+package dev.flotilla.engine.serve;
+
+import dev.flotilla.engine.RequestRefused;
+import dev.flotilla.gguf.template.TemplateRefused;
+import dev.flotilla.wire.ApiError;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+
+/** Turns conversations and texts into the model's tokens. */
+final class Prompts {
+  private final ServedModel model;
+  private final int contextMax;
+  private final Clock clock;
+
+  Prompts(ServedModel model, int contextMax, Clock clock) {
+    this.model = model;
+    this.contextMax = contextMax;
+    this.clock = clock;
+  }
+
+  /**
+   * A prompt.
+   *
+   * @param text as the template wrote it, or as it was given
+   * @param tokens what the model reads
+   */
+  @SuppressWarnings("ArrayRecordComponent") // tokens go to the engine as they are
+  record Prompt(String text, int[] tokens) {}
+
+  /** A conversation, by the model's template. */
+  Prompt conversation(Fields fields, Optional<ArrayNode> tools, Map<String, Object> extra) {
+    ArrayNode messages =
+        fields
+            .list("messages")
+            .orElseThrow(() -> RequestRefused.field("messages", "messages is missing"));
+    if (messages.isEmpty()) {
+      throw RequestRefused.field("messages", "messages is empty: there is nothing to answer");
+    }
+    Map<String, Object> variables = new HashMap<>(extra);
+    fields.object("chat_template_kwargs").ifPresent(given -> given.properties().forEach(each -> put(variables, each.getKey(), each.getValue())));
+    ArrayNode told = Messages.forTemplate(messages);
+    Optional<Boolean> prompted = fields.truth("add_generation_prompt");
+    Optional<Boolean> continued = fields.truth("continue_final_message");
+    String prefill = "";
+    boolean last = Messages.isAssistants(told.get(told.size() - 1));
+    if (continued.orElse(false) && prompted.orElse(false)) {
+      throw RequestRefused.field(
+          "continue_final_message",
+          "continue_final_message and add_generation_prompt exclude each other");
+    }
+    if (continued.orElse(false) && !last) {
+      throw RequestRefused.field(
+          "continue_final_message", "the last message is not the assistant's: nothing to continue");
+    }
+    if (last && continued.orElse(prompted.isEmpty())) {
+      prefill = Messages.content(told.remove(told.size() - 1));
+      prompted = Optional.of(true);
+    }
+    put(variables, "messages", told);
+    tools.ifPresent(list -> put(variables, "tools", list));
+    variables.put("add_generation_prompt", prompted.orElse(true));
+    variables.put("bos_token", model.named(model.tokenizer().begin()));
+    variables.put("eos_token", model.named(model.tokenizer().end()));
+    String text = render(variables) + prefill;
+    return new Prompt(text, tokens(text, true));
+  }
+
+  private static void put(Map<String, Object> variables, String name, JsonNode value) {
+    Object plain = Json.plain(value);
+    if (plain != null) {
+      variables.put(name, plain);
+    }
+  }
+
+  private String render(Map<String, ? extends @Nullable Object> variables) {
+    if (model.template().isEmpty()) {
+      throw new RequestRefused(
+          ApiError.badRequest(
+              "no_chat_template",
+              "the model's file has no chat template: use /v1/completions",
+              "messages"));
+    }
+    try {
+      return model.template().get().render(variables, clock);
+    } catch (TemplateRefused refused) {
+      boolean conversation = refused.kind() == TemplateRefused.Kind.RAISED;
+      throw new RequestRefused(
+          ApiError.badRequest(
+              "chat_template",
+              conversation
+                  ? "the model's chat template refuses the conversation: " + refused.reason()
+                  : "the model's " + refused.getMessage(),
+              "messages"));
+    }
+  }
+
+  /** A text as it is. */
+  Prompt text(String text) {
+    return new Prompt(text, tokens(text, true));
+  }
+
+  /** Tokens, which are the prompt. */
+  Prompt tokens(ArrayNode list) {
+    int[] tokens = new int[list.size()];
+    for (int i = 0; i < tokens.length; i++) {
+      JsonNode each = list.get(i);
+      if (!each.isIntegralNumber() || !each.canConvertToInt()) {
+        throw RequestRefused.field("prompt", "prompt must be a text, or a list of token numbers");
+      }
+      tokens[i] = each.intValue();
+      if (tokens[i] < 0 || tokens[i] >= model.tokenizer().size()) {
+        throw RequestRefused.field(
+            "prompt",
+            "token %d is not one of the model's %d".formatted(tokens[i], model.tokenizer().size()));
+      }
+    }
+    return new Prompt(model.tokenizer().text(tokens), tokens);
+  }
+
+  /** The tokens of a text that a template wrote; refused unread where it surely has too many. */
+  private int[] tokens(String text, boolean addEnds) {
+    int bytes = model.longestTokenBytes();
+    long least = bytes == 0 ? 0 : text.getBytes(StandardCharsets.UTF_8).length / bytes;
+    if (least >= contextMax) {
+      throw RequestRefused.context(
+          "the prompt has at least %d tokens, and prompt and answer have %d together at most"
+              .formatted(least, contextMax));
+    }
+    String begin = model.named(model.tokenizer().begin());
+    boolean begun = !begin.isEmpty() && text.startsWith(begin);
+    int[] tokens = model.tokenizer().tokenize(text, addEnds && !begun, true);
+    boolean ended = addEnds && !begun && model.tokenizer().addsEnd();
+    tokens = ended ? Arrays.copyOf(tokens, tokens.length - 1) : tokens;
+    if (tokens.length == 0) {
+      throw RequestRefused.field("prompt", "the prompt is empty: there is nothing to go on from");
+    }
+    return tokens;
+  }
+
+
+}

@@ -1,0 +1,75 @@
+package dev.flotilla.engine.serve;
+
+import dev.flotilla.engine.RequestRefused;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * The tools of a request, and whether one may or has to be called.
+ *
+ * @param offered the tools that the model is told of; empty where it may call none
+ * @param forced whether a call has to be made
+ */
+record Tools(Optional<ArrayNode> offered, boolean forced) {
+  /** Tools of one request. */
+  static final int MAX = 256;
+
+  static Tools read(Fields fields) {
+    Optional<ArrayNode> tools = fields.list("tools").filter(each -> !each.isEmpty());
+    Optional<JsonNode> choice = fields.any("tool_choice");
+    fields.truth("parallel_tool_calls");
+    Set<String> names = new HashSet<>();
+    tools.ifPresent(list -> check(list, names));
+    if (choice.isEmpty()) {
+      return new Tools(tools, false);
+    }
+    JsonNode wanted = choice.get();
+    String word = wanted.isString() ? wanted.stringValue() : "";
+    if (word.equals("none")) {
+      return new Tools(Optional.empty(), false);
+    }
+    if (tools.isEmpty()) {
+      if (word.equals("auto")) {
+        return new Tools(tools, false);
+      }
+      throw RequestRefused.field("tool_choice", "tool_choice needs tools");
+    }
+    if (word.equals("auto")) {
+      return new Tools(tools, false);
+    }
+    if (word.equals("required")) {
+      return new Tools(tools, true);
+    }
+    String name = wanted.path("function").path("name").asString("");
+    if (!names.contains(name)) {
+      throw RequestRefused.field(
+          "tool_choice", "tool_choice must be auto, none, required, or one of the functions in tools");
+    }
+    ArrayNode one = Json.list();
+    for (JsonNode tool : tools.get()) {
+      if (tool.path("function").path("name").asString("").equals(name)) {
+        one.add(tool);
+      }
+    }
+    return new Tools(Optional.of(one), true);
+  }
+
+  private static void check(ArrayNode tools, Set<String> names) {
+    if (tools.size() > MAX) {
+      throw RequestRefused.field("tools", "tools has " + tools.size() + " tools, at most " + MAX);
+    }
+    for (int i = 0; i < tools.size(); i++) {
+      JsonNode tool = tools.get(i);
+      JsonNode function = tool.path("function");
+      if (!(function instanceof ObjectNode) || function.path("name").asString("").isEmpty()) {
+        throw RequestRefused.field(
+            "tools[" + i + "]", "tools[" + i + "] must be a function with a name");
+      }
+      names.add(function.path("name").asString(""));
+    }
+  }
+}

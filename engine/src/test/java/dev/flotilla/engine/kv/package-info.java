@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.engine.kv;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.engine;
+
+import org.jspecify.annotations.NullMarked;

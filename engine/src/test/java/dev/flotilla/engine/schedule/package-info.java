@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.engine.schedule;
+
+import org.jspecify.annotations.NullMarked;

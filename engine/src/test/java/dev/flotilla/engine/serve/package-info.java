@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.engine.serve;
+
+import org.jspecify.annotations.NullMarked;
