@@ -23,7 +23,8 @@ import java.util.function.Supplier;
  *     the same root
  * @param priority lower goes first
  */
-@SuppressWarnings("ArrayRecordComponent") // tokens go to the engine as they are, and nobody compares requests
+@SuppressWarnings(
+    "ArrayRecordComponent") // tokens go to the engine as they are, and nobody compares requests
 public record GenerationRequest(
     int[] prompt,
     Sampling sampling,

@@ -55,8 +55,7 @@ record AnswerOptions(
   /** Tokens that one request gives a bias. */
   static final int BIAS_MAX = 1024;
 
-  static AnswerOptions read(
-      Fields fields, int vocabulary, int logprobs, RandomGenerator seeds) {
+  static AnswerOptions read(Fields fields, int vocabulary, int logprobs, RandomGenerator seeds) {
     OptionalLong maxTokens = fields.whole("max_tokens", 1, Integer.MAX_VALUE);
     OptionalLong completion = fields.whole("max_completion_tokens", 1, Integer.MAX_VALUE);
     int most = (int) (completion.isPresent() ? completion : maxTokens).orElse(0);
@@ -85,7 +84,10 @@ record AnswerOptions(
             fields.is("include_stop_str_in_output"),
             fields.is("ignore_eos"),
             logprobs,
-            fields.text("cache_salt").map(AnswerOptions::root).orElse(GenerationRequest.COMMON_ROOT),
+            fields
+                .text("cache_salt")
+                .map(AnswerOptions::root)
+                .orElse(GenerationRequest.COMMON_ROOT),
             (int) fields.whole("priority", Integer.MIN_VALUE, Integer.MAX_VALUE).orElse(0),
             stream,
             usage || eachChunk,
@@ -120,7 +122,8 @@ record AnswerOptions(
             .map(given -> {
               if (given.size() > BIAS_MAX) {
                 throw RequestRefused.field(
-                    "logit_bias", "logit_bias has " + given.size() + " tokens, at most " + BIAS_MAX);
+                    "logit_bias",
+                    "logit_bias has " + given.size() + " tokens, at most " + BIAS_MAX);
               }
               Map<Integer, Float> byToken = new HashMap<>();
               for (Map.Entry<String, JsonNode> each : given.properties()) {
@@ -188,7 +191,8 @@ record AnswerOptions(
     }
     for (String stop : stops) {
       if (stop.isEmpty() || stop.length() > STOP_CHARS_MAX) {
-        throw RequestRefused.field("stop", "a stop text has 1 to " + STOP_CHARS_MAX + " characters");
+        throw RequestRefused.field(
+            "stop", "a stop text has 1 to " + STOP_CHARS_MAX + " characters");
       }
     }
     return List.copyOf(stops);

@@ -75,7 +75,8 @@ final class Answering {
   }
 
   private static ApiError failed(String why) {
-    return new ApiError(500, "server_error", "engine_failed", "the answer failed: " + why, null, null);
+    return new ApiError(
+        500, "server_error", "engine_failed", "the answer failed: " + why, null, null);
   }
 
   private void cancel(List<AnswerReader> answers) {

@@ -9,7 +9,9 @@ import java.util.Optional;
 enum CallFormat {
   /** {@code <tool_call>{"name": …, "arguments": {…}}</tool_call>}, several times: Hermes, Qwen. */
   HERMES("<tool_call>", "</tool_call>"),
-  /** {@code [TOOL_CALLS][{"name": …, "arguments": {…}}, …]}, or {@code [TOOL_CALLS]name[ARGS]{…}}. */
+  /**
+   * {@code [TOOL_CALLS][{"name": …, "arguments": {…}}, …]}, or {@code [TOOL_CALLS]name[ARGS]{…}}.
+   */
   MISTRAL("[TOOL_CALLS]", ""),
   /** The whole answer is {@code {"name": …, "parameters": {…}}}, maybe after a mark: Llama 3. */
   LLAMA("<|python_tag|>", ""),

@@ -27,7 +27,8 @@ final class CallText {
       case HERMES ->
           text.startsWith("<function=") ? function(text) : one(text, "arguments", "parameters");
       case LLAMA -> several(text, "parameters", "arguments");
-      case MISTRAL -> text.contains("[ARGS]") ? named(text) : several(text, "arguments", "parameters");
+      case MISTRAL ->
+          text.contains("[ARGS]") ? named(text) : several(text, "arguments", "parameters");
       case GEMMA -> gemma(text);
     };
   }
@@ -72,8 +73,7 @@ final class CallText {
     if (arguments == null || arguments.isNull()) {
       return Optional.of(new Call(name.stringValue(), "{}"));
     }
-    ObjectNode spelled =
-        arguments.isString() ? Json.objectIn(arguments.stringValue()) : null;
+    ObjectNode spelled = arguments.isString() ? Json.objectIn(arguments.stringValue()) : null;
     JsonNode whole = spelled == null ? arguments : spelled;
     return whole.isObject()
         ? Optional.of(new Call(name.stringValue(), Json.text(whole)))

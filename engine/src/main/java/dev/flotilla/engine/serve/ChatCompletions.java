@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import tools.jackson.databind.node.ObjectNode;
@@ -28,6 +29,7 @@ final class ChatCompletions {
   private final Names names;
   private final RandomGenerator random;
   private final Optional<CallFormat> callFormat;
+  private final AnswerForms forms;
 
   ChatCompletions(
       Engine engine,
@@ -36,7 +38,8 @@ final class ChatCompletions {
       ServeSettings settings,
       Answering answering,
       Names names,
-      RandomGenerator random) {
+      RandomGenerator random,
+      Executor aside) {
     this.engine = engine;
     this.model = model;
     this.prompts = prompts;
@@ -45,6 +48,7 @@ final class ChatCompletions {
     this.names = names;
     this.random = random;
     this.callFormat = CallFormat.of(model.templateText());
+    this.forms = new AnswerForms(model, callFormat, aside);
   }
 
   /** What is to be answered, and how. */
@@ -72,8 +76,7 @@ final class ChatCompletions {
               format.isPresent(),
               Optional.of(new ReplyParser(thinks, inThought, format, names::callId))));
     }
-    ReplyHead head =
-        names.head(true, settings.reasoning().field(), asked.prompt().tokens().length);
+    ReplyHead head = names.head(true, settings.reasoning().field(), asked.prompt().tokens().length);
     answering.pass(
         answers,
         options.stream()
@@ -97,7 +100,7 @@ final class ChatCompletions {
       throw RequestRefused.unsupported(
           "tools", "the model's chat template has no place for tools: it can't call any");
     }
-    Optional<Supplier<TokenMask>> form = form(fields, tools);
+    Optional<Supplier<TokenMask>> form = forms.read(fields, tools, options);
     Map<String, Object> extra = new HashMap<>();
     fields
         .text("reasoning_effort")
@@ -111,19 +114,5 @@ final class ChatCompletions {
     Prompt prompt = prompts.conversation(fields, tools.offered(), extra);
     fields.refuseOthers();
     return new Asked(options, prompt, tools.offered().isPresent(), form);
-  }
-
-  private Optional<Supplier<TokenMask>> form(Fields fields, Tools tools) {
-    Optional<ObjectNode> format = fields.object("response_format");
-    String type = format.map(each -> each.path("type").asString("")).orElse("text");
-    if (!type.equals("text")) {
-      throw RequestRefused.unsupported(
-          "response_format", "response_format " + type + " is not supported by this server");
-    }
-    if (tools.forced()) {
-      throw RequestRefused.unsupported(
-          "tool_choice", "this server can't force a call: tool_choice must be auto or none");
-    }
-    return Optional.empty();
   }
 }

@@ -88,9 +88,7 @@ final class Completions {
 
   private List<Prompt> prompts(Fields fields) {
     JsonNode prompt =
-        fields
-            .any("prompt")
-            .orElseThrow(() -> RequestRefused.field("prompt", "prompt is missing"));
+        fields.any("prompt").orElseThrow(() -> RequestRefused.field("prompt", "prompt is missing"));
     if (prompt.isString()) {
       return List.of(prompts.text(prompt.stringValue()));
     }

@@ -23,6 +23,8 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
@@ -32,9 +34,9 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * The engine's listener.
  *
- * <p>{@code GET /health} answers anyone: 200 while the engine works, 503 with the reason when it has
- * failed. All else wants the key, where there is one, as {@code Authorization: Bearer} or {@code
- * X-Api-Key}.
+ * <p>{@code GET /health} answers anyone: 200 while the engine works, 503 with the reason when it
+ * has failed. All else wants the key, where there is one, as {@code Authorization: Bearer} or
+ * {@code X-Api-Key}.
  */
 public final class EngineServer implements AutoCloseable {
   private final Engine engine;
@@ -46,6 +48,11 @@ public final class EngineServer implements AutoCloseable {
   private final ChatCompletions chats;
   private final Completions completions;
   private final WebServer server;
+
+  /** Finds out which tokens forms allow, beside the engine's steps. */
+  private final ExecutorService aside =
+      Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("forms").factory());
+
   private final ObjectNode facts;
 
   /**
@@ -69,7 +76,7 @@ public final class EngineServer implements AutoCloseable {
     bodies = new Bodies(settings.limits());
     names = new Names(model.name(), clock, random);
     Answering answering = new Answering(engine, settings.limits().keepAlive());
-    chats = new ChatCompletions(engine, model, prompts, settings, answering, names, random);
+    chats = new ChatCompletions(engine, model, prompts, settings, answering, names, random, aside);
     completions = new Completions(engine, model, prompts, answering, names, random);
     server = build();
   }
@@ -104,7 +111,8 @@ public final class EngineServer implements AutoCloseable {
   }
 
   private void route(HttpRouting.Builder routing) {
-    routing.error(RequestRefused.class, (_, response, refused) -> Errors.send(response, refused.error()));
+    routing.error(
+        RequestRefused.class, (_, response, refused) -> Errors.send(response, refused.error()));
     routing.error(Throwable.class, Errors::bug);
     routing.addFilter((chain, request, response) -> {
       if (!request.path().path().equals("/health") && !hasKey(request.headers()::first)) {
@@ -148,8 +156,7 @@ public final class EngineServer implements AutoCloseable {
                 }));
   }
 
-  private boolean hasKey(
-      Function<HeaderName, Optional<String>> header) {
+  private boolean hasKey(Function<HeaderName, Optional<String>> header) {
     if (settings.key().isEmpty()) {
       return true;
     }
@@ -170,7 +177,9 @@ public final class EngineServer implements AutoCloseable {
       Errors.send(
           response,
           ApiError.unavailable(
-              "engine_failed", "the engine has failed: " + engine.failed(), Duration.ofSeconds(30)));
+              "engine_failed",
+              "the engine has failed: " + engine.failed(),
+              Duration.ofSeconds(30)));
     }
   }
 
@@ -204,12 +213,12 @@ public final class EngineServer implements AutoCloseable {
     int[] tokens;
     Optional<String> text = fields.text("prompt").or(() -> fields.text("content"));
     if (text.isPresent()) {
-      boolean ends = fields.truth("add_special_tokens").or(() -> fields.truth("add_special")).orElse(false);
+      boolean ends =
+          fields.truth("add_special_tokens").or(() -> fields.truth("add_special")).orElse(false);
       boolean control = fields.truth("parse_special").orElse(true);
       tokens = model.tokenizer().tokenize(text.get(), ends, control);
     } else {
-      tokens =
-          prompts.conversation(fields, fields.list("tools"), new HashMap<>()).tokens();
+      tokens = prompts.conversation(fields, fields.list("tools"), new HashMap<>()).tokens();
     }
     fields.refuseOthers();
     ObjectNode reply = Json.object();
@@ -226,7 +235,9 @@ public final class EngineServer implements AutoCloseable {
     Fields fields = new Fields(body, "");
     names.checkModel(fields);
     ArrayNode tokens =
-        fields.list("tokens").orElseThrow(() -> RequestRefused.field("tokens", "tokens is missing"));
+        fields
+            .list("tokens")
+            .orElseThrow(() -> RequestRefused.field("tokens", "tokens is missing"));
     fields.refuseOthers();
     String text = prompts.tokens(tokens).text();
     send(response, Json.object().put("prompt", text).put("content", text));
@@ -271,5 +282,6 @@ public final class EngineServer implements AutoCloseable {
   @Override
   public void close() {
     server.stop();
+    aside.shutdownNow();
   }
 }

@@ -75,8 +75,7 @@ final class Errors {
           case 413 -> tooLarge(ServerLimits.DEFAULT.bodyBytesMax());
           case 500 -> internal();
           default ->
-              invalid(
-                  status.code(), "malformed_http", "the request is not well-formed HTTP/1.1");
+              invalid(status.code(), "malformed_http", "the request is not well-formed HTTP/1.1");
         };
     return DirectHandler.TransportResponse.builder()
         .status(status)

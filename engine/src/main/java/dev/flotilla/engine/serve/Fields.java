@@ -137,8 +137,7 @@ final class Fields {
 
   RequestRefused wrong(String name, String wanted, JsonNode value) {
     return RequestRefused.field(
-        prefix + name,
-        prefix + name + " must be " + wanted + ", not " + kind(value));
+        prefix + name, prefix + name + " must be " + wanted + ", not " + kind(value));
   }
 
   private static String kind(JsonNode value) {

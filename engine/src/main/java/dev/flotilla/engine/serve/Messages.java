@@ -14,8 +14,8 @@ final class Messages {
   private Messages() {}
 
   /**
-   * Contents that come in parts are one text, a developer is the system, and the arguments of earlier
-   * calls are the objects that they spell.
+   * Contents that come in parts are one text, a developer is the system, and the arguments of
+   * earlier calls are the objects that they spell.
    */
   static ArrayNode forTemplate(ArrayNode messages) {
     ArrayNode told = Json.list();
@@ -27,8 +27,7 @@ final class Messages {
       JsonNode role = message.get("role");
       if (role == null || !role.isString() || !ROLES.contains(role.stringValue())) {
         throw RequestRefused.field(
-            place + ".role",
-            place + ".role must be system, developer, user, assistant or tool");
+            place + ".role", place + ".role must be system, developer, user, assistant or tool");
       }
       ObjectNode copy = message.deepCopy();
       if (role.stringValue().equals("developer")) {

@@ -44,7 +44,10 @@ final class Prompts {
       throw RequestRefused.field("messages", "messages is empty: there is nothing to answer");
     }
     Map<String, Object> variables = new HashMap<>(extra);
-    fields.object("chat_template_kwargs").ifPresent(given -> given.properties().forEach(each -> put(variables, each.getKey(), each.getValue())));
+    fields
+        .object("chat_template_kwargs")
+        .ifPresent(given ->
+            given.properties().forEach(each -> put(variables, each.getKey(), each.getValue())));
     ArrayNode told = Messages.forTemplate(messages);
     Optional<Boolean> prompted = fields.truth("add_generation_prompt");
     Optional<Boolean> continued = fields.truth("continue_final_message");
@@ -143,6 +146,4 @@ final class Prompts {
     }
     return tokens;
   }
-
-
 }

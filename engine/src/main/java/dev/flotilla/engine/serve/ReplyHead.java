@@ -47,8 +47,7 @@ record ReplyHead(
       choice.putNull("logprobs");
     } else {
       choice.set(
-          "logprobs",
-          chat ? TokenLogprob.chat(tokens) : TokenLogprob.completion(tokens, offset));
+          "logprobs", chat ? TokenLogprob.chat(tokens) : TokenLogprob.completion(tokens, offset));
     }
   }
 

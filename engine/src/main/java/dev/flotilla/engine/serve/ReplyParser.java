@@ -152,7 +152,10 @@ final class ReplyParser {
     return true;
   }
 
-  /** Llama's calls are the whole answer and may have no mark: an answer that begins with a brace waits. */
+  /**
+   * Llama's calls are the whole answer and may have no mark: an answer that begins with a brace
+   * waits.
+   */
   private boolean isBareCall(CharSequence text) {
     return format.equals(Optional.of(CallFormat.LLAMA))
         && !spoke

@@ -47,7 +47,8 @@ record Tools(Optional<ArrayNode> offered, boolean forced) {
     String name = wanted.path("function").path("name").asString("");
     if (!names.contains(name)) {
       throw RequestRefused.field(
-          "tool_choice", "tool_choice must be auto, none, required, or one of the functions in tools");
+          "tool_choice",
+          "tool_choice must be auto, none, required, or one of the functions in tools");
     }
     ArrayNode one = Json.list();
     for (JsonNode tool : tools.get()) {

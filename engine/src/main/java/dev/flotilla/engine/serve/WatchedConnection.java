@@ -87,7 +87,9 @@ final class WatchedConnection
     return CURRENT.get();
   }
 
-  /** What to do when the client goes away before {@link #over}; at once where it is gone already. */
+  /**
+   * What to do when the client goes away before {@link #over}; at once where it is gone already.
+   */
   void onGone(Runnable action) {
     boolean now;
     synchronized (this) {

@@ -1,4 +1,6 @@
-/** The engine as an OpenAI-compatible server: requests read strictly, answers written as they come. */
+/**
+ * The engine as an OpenAI-compatible server: requests read strictly, answers written as they come.
+ */
 @NullMarked
 package dev.flotilla.engine.serve;
 

@@ -192,9 +192,7 @@ class EngineServerTest {
     assertThat(refusal("\"messages\":[]")).contains("messages is empty");
     assertThat(refusal("\"messages\":[{\"role\":\"wizard\",\"content\":\"x\"}]"))
         .contains("messages[0].role must be");
-    assertThat(
-            refusal(
-                "\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\"}]}]"))
+    assertThat(refusal("\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\"}]}]"))
         .contains("reads text alone");
     assertThat(post("/v1/completions", "{\"prompt\":[5,258]}").body())
         .contains("token 258 is not one of the model's 258");
@@ -229,10 +227,11 @@ class EngineServerTest {
         leaving.reset();
       }
       runner.step(1);
-      await().until(() -> {
-        runner.step(1);
-        return engine.counts().running() == 0;
-      });
+      await()
+          .until(() -> {
+            runner.step(1);
+            return engine.counts().running() == 0;
+          });
     }
     assertThat(engine.counts().ended(Ending.CANCELLED)).isEqualTo(2);
     runner.step(1000);
@@ -254,6 +253,39 @@ class EngineServerTest {
   }
 
   @Test
+  void anAnswerHasTheFormThatWasAskedForWhateverTheModelWouldSay() {
+    runner.says("Sure! Here you are: {}");
+    String schema =
+        ",\"response_format\":{\"type\":\"json_schema\",\"json_schema\":{\"name\":\"x\",\"schema\":"
+            + "{\"type\":\"object\",\"properties\":{\"city\":{\"enum\":[\"Paris\",\"Rome\"]}},"
+            + "\"required\":[\"city\"],\"additionalProperties\":false}}}";
+    String json = content(chat(HELLO + schema + ",\"max_tokens\":100"));
+    assertThat(Json.body(json.getBytes(StandardCharsets.UTF_8)).path("city").stringValue())
+        .isIn("Paris", "Rome");
+    assertThat(content(chat(HELLO + ",\"structured_outputs\":{\"choice\":[\"yes\",\"no\"]}")))
+        .isIn("yes", "no");
+    assertThat(content(chat(HELLO + ",\"structured_outputs\":{\"regex\":\"[0-9]{3}\"}")))
+        .matches("[0-9]{3}");
+    assertThat(refusal(HELLO + schema.replace("enum", "enumm"))).contains("keyword 'enumm'");
+    assertThat(refusal(HELLO + schema + ",\"ignore_eos\":true"))
+        .contains("ends where the form does");
+  }
+
+  @Test
+  void aCallThatHasToBeMadeIsMade() {
+    runner.says("I would rather not.");
+    String tools =
+        ",\"tool_choice\":\"required\",\"tools\":[{\"type\":\"function\",\"function\":{\"name\":"
+            + "\"weather\",\"parameters\":{\"type\":\"object\",\"properties\":{\"city\":"
+            + "{\"enum\":[\"Rome\"]}},\"required\":[\"city\"],\"additionalProperties\":false}}}]";
+    JsonNode choice = chat(HELLO + tools + ",\"max_tokens\":450").path("choices").path(0);
+    assertThat(choice.path("finish_reason").stringValue()).isEqualTo("tool_calls");
+    JsonNode call = choice.path("message").path("tool_calls").path(0).path("function");
+    assertThat(call.path("name").stringValue()).isEqualTo("weather");
+    assertThat(call.path("arguments").stringValue()).isEqualTo("{\"city\":\"Rome\"}");
+  }
+
+  @Test
   void tokensAndTexts() {
     assertThat(post("/tokenize", "{\"prompt\":\"ab<|im_end|>\"}").body())
         .contains("\"tokens\":[97,98,257]");
@@ -271,7 +303,8 @@ class EngineServerTest {
     assertThat(page)
         .contains("vllm:generation_tokens_total{engine=\"0\",model_name=\"letters\"} 5.0")
         .contains("finished_reason=\"stop\"} 1.0")
-        .contains("vllm:time_to_first_token_seconds_count{engine=\"0\",model_name=\"letters\"} 1.0");
+        .contains(
+            "vllm:time_to_first_token_seconds_count{engine=\"0\",model_name=\"letters\"} 1.0");
   }
 
   private Reply post(String path, String json) {

@@ -25,7 +25,8 @@ final class LetterModel {
       {% endif %}{% for m in messages %}<|im_start|>{{ m.role }}
       {{ m.content }}<|im_end|>
       {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
-      {% endif %}{# </think> #}""";
+      {% endif %}{# </think> #}\
+      """;
 
   private final ByteArrayOutputStream keys = new ByteArrayOutputStream();
   private long count;

@@ -1,0 +1,277 @@
+package dev.flotilla.engine.grammar;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A grammar at work: which bytes may come, and by these which tokens.
+ *
+ * <p>A <i>place</i> is a node of the network that takes a byte, and the nodes to come back to; a
+ * <i>state</i> is all places where the text so far can stand. States are made when they are first
+ * reached and found again afterwards, with the states that their bytes lead to and the tokens that
+ * they allow, so the second request with the same schema finds everything done.
+ *
+ * <p>What is kept is bounded: beyond {@link #STATES_MAX} states or {@link #MASKS_MAX} masks all is
+ * forgotten, and who stands in a state goes on from there. Calls within each other are bounded by
+ * {@link #CALLS_MAX}: deeper ones are not allowed to begin.
+ *
+ * <p>One lock guards everything; a state's mask is read without it.
+ */
+final class Automaton {
+  static final int STATES_MAX = 4096;
+  static final int MASKS_MAX = 256;
+  static final int CALLS_MAX = 256;
+
+  /** Places in one state. */
+  static final int PLACES_MAX = 4096;
+
+  private final Network network;
+  private final TokenBytes tokens;
+  private final int root;
+  private final Map<State, State> states = new HashMap<>();
+  private final Map<Long, Integer> stacks = new HashMap<>();
+  private int[] returnTo = new int[64];
+  private int[] below = new int[64];
+  private int[] height = new int[64];
+  private int stackCount = 1;
+  private int masks;
+
+  /** Places that a closure has found so far, and those that it has still to look at. */
+  private long[] found = new long[64];
+
+  private int foundCount;
+
+  /** A set of places; equal to another of the same. */
+  static final class State {
+    private final long[] places;
+    private final boolean complete;
+    private final @Nullable State[] after = new State[256];
+    private volatile long @Nullable [] mask;
+
+    private State(long[] places, boolean complete) {
+      this.places = places;
+      this.complete = complete;
+    }
+
+    /** Whether the text may end here. */
+    boolean complete() {
+      return complete;
+    }
+
+    /** Whether nothing may come any more. */
+    boolean dead() {
+      return places.length == 0 && !complete;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+      return other instanceof State state
+          && complete == state.complete
+          && Arrays.equals(places, state.places);
+    }
+
+    @Override
+    public int hashCode() {
+      return Arrays.hashCode(places);
+    }
+  }
+
+  Automaton(Network network, int root, TokenBytes tokens) {
+    this.network = network;
+    this.root = root;
+    this.tokens = tokens;
+  }
+
+  /** Where a text begins. */
+  synchronized State start() {
+    foundCount = 0;
+    boolean complete = close(network.start(root), 0);
+    return intern(complete);
+  }
+
+  /** Where a text stands after one more token's bytes. */
+  synchronized State after(State state, byte[] bytes) {
+    State at = state;
+    for (byte each : bytes) {
+      at = after(at, each & 0xff);
+    }
+    return at;
+  }
+
+  private State after(State state, int value) {
+    State known = state.after[value];
+    if (known != null) {
+      return known;
+    }
+    foundCount = 0;
+    boolean complete = false;
+    for (long place : state.places) {
+      int node = (int) (place >>> 32);
+      if (value >= network.low(node) && value <= network.high(node)) {
+        complete |= close(network.next(node), (int) place);
+      }
+    }
+    State next = intern(complete);
+    state.after[value] = next;
+    return next;
+  }
+
+  private State intern(boolean complete) {
+    long[] places = Arrays.copyOf(found, foundCount);
+    Arrays.sort(places);
+    int count = 0;
+    for (int i = 0; i < places.length; i++) {
+      if (takesByte(places[i]) && (count == 0 || places[count - 1] != places[i])) {
+        places[count] = places[i];
+        count++;
+      }
+    }
+    State state = new State(Arrays.copyOf(places, count), complete);
+    State known = states.get(state);
+    if (known != null) {
+      return known;
+    }
+    if (states.size() >= STATES_MAX) {
+      states.clear();
+    }
+    states.put(state, state);
+    return state;
+  }
+
+  private boolean takesByte(long place) {
+    return network.low((int) (place >>> 32)) >= 0;
+  }
+
+  /**
+   * Adds a place and all that are reached from it without a byte; whether the text may end there.
+   */
+  private boolean close(int node, int stack) {
+    int from = foundCount;
+    boolean complete = add(node, stack);
+    for (int i = from; i < foundCount; i++) {
+      int at = (int) (found[i] >>> 32);
+      int on = (int) found[i];
+      if (network.low(at) == Network.SPLIT) {
+        complete |= add(network.high(at), on);
+        complete |= add(network.next(at), on);
+      } else if (network.low(at) == Network.CALL) {
+        int then = network.next(at);
+        // A call at the end of a rule has nothing to come back to.
+        int pushed = then == Network.END ? on : push(then, on);
+        if (pushed >= 0) {
+          complete |= add(network.start(network.high(at)), pushed);
+        }
+      }
+    }
+    return complete;
+  }
+
+  private boolean add(int node, int stack) {
+    int at = node;
+    int on = stack;
+    while (at == Network.END) {
+      if (on == 0) {
+        return true;
+      }
+      at = returnTo[on];
+      on = below[on];
+    }
+    long place = ((long) at << 32) | on;
+    for (int i = 0; i < foundCount; i++) {
+      if (found[i] == place) {
+        return false;
+      }
+    }
+    if (foundCount == PLACES_MAX) {
+      return false;
+    }
+    if (foundCount == found.length) {
+      found = Arrays.copyOf(found, foundCount * 2);
+    }
+    found[foundCount] = place;
+    foundCount++;
+    return false;
+  }
+
+  private int push(int then, int stack) {
+    if (height[stack] >= CALLS_MAX) {
+      return -1;
+    }
+    long key = ((long) then << 32) | stack;
+    Integer known = stacks.get(key);
+    if (known != null) {
+      return known;
+    }
+    if (stackCount == returnTo.length) {
+      returnTo = Arrays.copyOf(returnTo, stackCount * 2);
+      below = Arrays.copyOf(below, stackCount * 2);
+      height = Arrays.copyOf(height, stackCount * 2);
+    }
+    returnTo[stackCount] = then;
+    below[stackCount] = stack;
+    height[stackCount] = height[stack] + 1;
+    stacks.put(key, stackCount);
+    stackCount++;
+    return stackCount - 1;
+  }
+
+  /** The tokens that may come in a state, those that end an answer included where it may end. */
+  long[] mask(State state) {
+    long[] ready = state.mask;
+    return ready == null ? makeMask(state) : ready;
+  }
+
+  private synchronized long[] makeMask(State state) {
+    long[] ready = state.mask;
+    if (ready != null) {
+      return ready;
+    }
+    long[] mask = new long[tokens.words()];
+    State[] path = new State[tokens.longest() + 1];
+    path[0] = state;
+    // How many bytes of the token before the walk came through.
+    int alive = 0;
+    for (int place = 0; place < tokens.size(); place++) {
+      int from = tokens.common(place);
+      if (from > alive) {
+        continue;
+      }
+      byte[] piece = tokens.piece(place);
+      int at = from;
+      while (at < piece.length) {
+        State next = after(path[at], piece[at] & 0xff);
+        if (next.places.length == 0 && !(next.complete && at + 1 == piece.length)) {
+          break;
+        }
+        at++;
+        path[at] = next;
+      }
+      alive = at;
+      if (at == piece.length) {
+        set(mask, tokens.token(place));
+      }
+    }
+    if (state.complete) {
+      for (int end : tokens.ends()) {
+        set(mask, end);
+      }
+    }
+    keep(state, mask);
+    return mask;
+  }
+
+  private void keep(State state, long[] mask) {
+    masks++;
+    if (masks > MASKS_MAX) {
+      states.keySet().forEach(each -> each.mask = null);
+      masks = 1;
+    }
+    state.mask = mask;
+  }
+
+  private static void set(long[] mask, int token) {
+    mask[token >> 6] |= 1L << token;
+  }
+}

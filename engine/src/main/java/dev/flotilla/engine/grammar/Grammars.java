@@ -1,0 +1,116 @@
+package dev.flotilla.engine.grammar;
+
+import dev.flotilla.engine.sample.TokenMask;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * Makes grammars of what requests ask for, and keeps the last {@value #KEPT_MAX} with all that was
+ * found out about them. Compiling is done by the thread that asks; safe for many.
+ */
+public final class Grammars {
+  private static final int KEPT_MAX = 8;
+
+  /** Characters of one schema or expression. */
+  private static final int CHARS_MAX = 200_000;
+
+  private final TokenBytes tokens;
+  private final byte[][] pieces;
+  private final Executor aside;
+  private final Map<String, Automaton> kept =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Automaton> eldest) {
+          return size() > KEPT_MAX;
+        }
+      };
+
+  /**
+   * For one vocabulary.
+   *
+   * @param pieces by token: its bytes, empty where it is no text
+   * @param ends the tokens that end an answer
+   * @param aside where masks are made beside the engine's steps
+   */
+  public Grammars(byte[][] pieces, int[] ends, Executor aside) {
+    this.pieces = pieces;
+    this.tokens = new TokenBytes(pieces, ends);
+    this.aside = aside;
+  }
+
+  /**
+   * JSON that a schema allows.
+   *
+   * @throws GrammarRefused where the schema can't be held to
+   */
+  public Supplier<TokenMask> schema(JsonNode schema) {
+    return form("schema " + schema, () -> JsonSchemas.rules(schema));
+  }
+
+  /** Any JSON object. */
+  public Supplier<TokenMask> anyObject() {
+    return form("object", JsonSchemas::anyObject);
+  }
+
+  /**
+   * What an expression matches, from its first character to its last.
+   *
+   * @throws GrammarRefused where it can't be read
+   */
+  public Supplier<TokenMask> regex(String regex) {
+    return form("regex " + regex, () -> Regexes.rules(regex));
+  }
+
+  /** One of these texts. */
+  public Supplier<TokenMask> choice(List<String> texts) {
+    List<Expr> options = new ArrayList<>();
+    texts.forEach(each -> options.add(Expr.text(each)));
+    return form(
+        "choice " + String.join("\u0000", texts), () -> Map.of("root", new Expr.Choice(options)));
+  }
+
+  /**
+   * JSON that a schema allows, between two texts.
+   *
+   * @throws GrammarRefused where the schema can't be held to
+   */
+  public Supplier<TokenMask> between(String before, JsonNode schema, String after) {
+    return form(
+        "between " + before + "\u0000" + after + "\u0000" + schema,
+        () -> {
+          Map<String, Expr> rules = JsonSchemas.rules(schema);
+          Expr inner = new Expr.Rule("root");
+          rules.put("between", Expr.sequence(Expr.text(before), inner, Expr.text(after)));
+          return rules;
+        });
+  }
+
+  private Supplier<TokenMask> form(String key, Supplier<Map<String, Expr>> rules) {
+    if (key.length() > CHARS_MAX) {
+      throw new GrammarRefused("it has more than " + CHARS_MAX + " characters");
+    }
+    Automaton automaton;
+    synchronized (kept) {
+      automaton = kept.get(key);
+    }
+    if (automaton == null) {
+      Map<String, Expr> all = rules.get();
+      Network network = Network.of(all);
+      String first = all.containsKey("between") ? "between" : "root";
+      automaton = new Automaton(network, network.number(first), tokens);
+      if (automaton.start().dead()) {
+        throw new GrammarRefused("no text fits it");
+      }
+      synchronized (kept) {
+        kept.put(key, automaton);
+      }
+    }
+    Automaton ready = automaton;
+    return () -> new Matcher(ready, pieces, aside);
+  }
+}

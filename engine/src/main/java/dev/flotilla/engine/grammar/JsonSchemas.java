@@ -1,0 +1,457 @@
+package dev.flotilla.engine.grammar;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.JsonNodeFactory;
+
+/**
+ * JSON schemas as grammars: every text of the grammar is JSON that the schema allows.
+ *
+ * <p>Fields come in the order of the schema. Blanks are bounded, so that no answer is spent on
+ * them: none, one, or a new line with at most {@value #INDENT_MAX} blanks. A keyword that only
+ * describes is passed over; one that restricts and is not known here is refused by its name, for an
+ * answer that ignored it would be wrong without a word.
+ */
+final class JsonSchemas {
+  private static final int INDENT_MAX = 20;
+
+  /** Schemas within each other, references included only once. */
+  private static final int DEPTH_MAX = 64;
+
+  /** Characters or items that are counted. */
+  private static final int COUNT_MAX = 2_000;
+
+  /** Digits of a number's part. */
+  private static final int DIGITS_MAX = 16;
+
+  private static final Set<String> DESCRIBING =
+      Set.of(
+          "title",
+          "description",
+          "default",
+          "examples",
+          "example",
+          "$schema",
+          "$id",
+          "$comment",
+          "format",
+          "deprecated",
+          "readOnly",
+          "writeOnly",
+          "$defs",
+          "definitions",
+          "strict",
+          "contentMediaType",
+          "contentEncoding",
+          "$anchor");
+
+  private static final Expr BLANK =
+      Expr.choice(
+          Expr.EMPTY,
+          Expr.text(" "),
+          Expr.sequence(
+              Expr.text("\n"), new Expr.Repeat(Expr.chars(' ', ' ', '\t', '\t'), 0, INDENT_MAX)));
+
+  private static final Expr HEX = Expr.chars('0', '9', 'a', 'f', 'A', 'F');
+  private static final Expr CHAR =
+      Expr.choice(
+          Expr.others(0, 0x1F, '"', '"', '\\', '\\', 0x7F, 0x7F),
+          Expr.sequence(
+              Expr.text("\\"),
+              Expr.choice(
+                  Expr.chars(
+                      '"', '"', '\\', '\\', '/', '/', 'b', 'b', 'f', 'f', 'n', 'n', 'r', 'r', 't',
+                      't'),
+                  Expr.sequence(Expr.text("u"), new Expr.Repeat(HEX, 4, 4)))));
+  private static final Expr DIGIT = Expr.chars('0', '9');
+  private static final Expr WHOLE =
+      Expr.choice(
+          Expr.text("0"),
+          Expr.sequence(Expr.chars('1', '9'), new Expr.Repeat(DIGIT, 0, DIGITS_MAX - 1)));
+  private static final Expr FRACTION =
+      Expr.sequence(Expr.text("."), new Expr.Repeat(DIGIT, 1, DIGITS_MAX));
+  private static final Expr EXPONENT =
+      Expr.sequence(
+          Expr.chars('e', 'e', 'E', 'E'),
+          Expr.optional(Expr.chars('+', '+', '-', '-')),
+          new Expr.Repeat(DIGIT, 1, 3));
+
+  private final JsonNode root;
+  private final Map<String, Expr> rules = new LinkedHashMap<>();
+  private final Map<String, String> references = new LinkedHashMap<>();
+  private int names;
+  private int depth;
+
+  private JsonSchemas(JsonNode root) {
+    this.root = root;
+  }
+
+  /** The rules of a schema, the first one being the whole. */
+  static Map<String, Expr> rules(JsonNode schema) {
+    JsonSchemas all = new JsonSchemas(schema);
+    all.rules.put("root", Expr.EMPTY);
+    all.common();
+    all.rules.put("root", all.value(schema, "the schema"));
+    return all.rules;
+  }
+
+  /** The rules of any JSON object. */
+  static Map<String, Expr> anyObject() {
+    JsonSchemas all = new JsonSchemas(JsonNodeFactory.instance.objectNode());
+    all.rules.put("root", new Expr.Rule("object"));
+    all.common();
+    return all.rules;
+  }
+
+  private void common() {
+    rules.put("blank", BLANK);
+    rules.put("char", CHAR);
+    rules.put("string", quoted(new Expr.Repeat(rule("char"), 0, -1)));
+    rules.put("integer", Expr.sequence(Expr.optional(Expr.text("-")), WHOLE));
+    rules.put(
+        "number", Expr.sequence(rule("integer"), Expr.optional(FRACTION), Expr.optional(EXPONENT)));
+    rules.put(
+        "value",
+        Expr.choice(
+            rule("object"),
+            rule("array"),
+            rule("string"),
+            rule("number"),
+            Expr.text("true"),
+            Expr.text("false"),
+            Expr.text("null")));
+    Expr field = Expr.sequence(rule("string"), separated(":"), rule("value"));
+    rules.put("object", enclosed("{", list(field, 0, -1), "}"));
+    rules.put("array", enclosed("[", list(rule("value"), 0, -1), "]"));
+  }
+
+  private static Expr rule(String name) {
+    return new Expr.Rule(name);
+  }
+
+  private static Expr quoted(Expr inner) {
+    return Expr.sequence(Expr.text("\""), inner, Expr.text("\""));
+  }
+
+  private static Expr separated(String mark) {
+    return Expr.sequence(rule("blank"), Expr.text(mark), rule("blank"));
+  }
+
+  private static Expr enclosed(String open, Expr inner, String close) {
+    return Expr.sequence(Expr.text(open), rule("blank"), inner, Expr.text(close));
+  }
+
+  /** Items apart by commas, each list that is not empty with a blank behind it. */
+  private static Expr list(Expr item, int min, int max) {
+    if (max == 0) {
+      return Expr.EMPTY;
+    }
+    Expr more =
+        new Expr.Repeat(
+            Expr.sequence(separated(","), item), Math.max(0, min - 1), max < 0 ? -1 : max - 1);
+    Expr some = Expr.sequence(item, more, rule("blank"));
+    return min == 0 ? Expr.optional(some) : some;
+  }
+
+  private Expr value(JsonNode schema, String where) {
+    depth++;
+    if (depth > DEPTH_MAX) {
+      throw new GrammarRefused("the schema is more than " + DEPTH_MAX + " levels deep");
+    }
+    Expr expr = valueOf(schema, where);
+    depth--;
+    return expr;
+  }
+
+  private Expr valueOf(JsonNode schema, String where) {
+    if (schema.isBoolean()) {
+      if (schema.booleanValue()) {
+        return rule("value");
+      }
+      throw new GrammarRefused(where + " allows nothing");
+    }
+    if (!schema.isObject()) {
+      throw new GrammarRefused(where + " must be an object");
+    }
+    if (schema.has("$ref")) {
+      known(schema, where, Set.of("$ref"));
+      return reference(schema.path("$ref").asString(""), where);
+    }
+    if (schema.has("const")) {
+      known(schema, where, Set.of("const", "type"));
+      return literal(schema.get("const"));
+    }
+    if (schema.has("enum")) {
+      known(schema, where, Set.of("enum", "type"));
+      return literals(schema.get("enum"), where);
+    }
+    for (String choice : List.of("anyOf", "oneOf")) {
+      if (schema.has(choice)) {
+        known(schema, where, Set.of(choice, "type"));
+        return options(schema.get(choice), where + "." + choice);
+      }
+    }
+    if (schema.has("allOf")) {
+      known(schema, where, Set.of("allOf", "type"));
+      if (schema.get("allOf").size() != 1) {
+        throw new GrammarRefused(where + ".allOf has several schemas: only one is supported");
+      }
+      return value(schema.get("allOf").get(0), where + ".allOf[0]");
+    }
+    JsonNode type = schema.get("type");
+    if (type instanceof ArrayNode several) {
+      List<Expr> options = new ArrayList<>();
+      several.forEach(each -> options.add(typed(schema, each.asString(""), where, true)));
+      return new Expr.Choice(options);
+    }
+    if (type != null) {
+      return typed(schema, type.asString(""), where, false);
+    }
+    if (schema.has("properties")) {
+      return typed(schema, "object", where, false);
+    }
+    known(schema, where, Set.of());
+    return rule("value");
+  }
+
+  private Expr typed(JsonNode schema, String type, String where, boolean amongOthers) {
+    return switch (type) {
+      case "object" -> {
+        if (!amongOthers) {
+          known(schema, where, Set.of("type", "properties", "required", "additionalProperties"));
+        }
+        yield object(schema, where);
+      }
+      case "array" -> {
+        if (!amongOthers) {
+          known(schema, where, Set.of("type", "items", "minItems", "maxItems"));
+        }
+        yield array(schema, where);
+      }
+      case "string" -> {
+        if (!amongOthers) {
+          known(schema, where, Set.of("type", "minLength", "maxLength", "pattern"));
+        }
+        yield string(schema, where);
+      }
+      case "integer" -> {
+        known(
+            schema,
+            where,
+            Set.of(
+                "type",
+                "minimum",
+                "maximum",
+                "properties",
+                "required",
+                "additionalProperties",
+                "items",
+                "minLength",
+                "maxLength"));
+        yield schema.has("minimum") || schema.has("maximum")
+            ? Integers.between(bound(schema, "minimum", where), bound(schema, "maximum", where))
+            : rule("integer");
+      }
+      case "number" -> {
+        known(
+            schema,
+            where,
+            Set.of(
+                "type",
+                "properties",
+                "required",
+                "additionalProperties",
+                "items",
+                "minLength",
+                "maxLength"));
+        yield rule("number");
+      }
+      case "boolean" -> Expr.choice(Expr.text("true"), Expr.text("false"));
+      case "null" -> Expr.text("null");
+      default -> throw new GrammarRefused(where + ".type is '" + shown(type) + "', which is none");
+    };
+  }
+
+  private static @Nullable Long bound(JsonNode schema, String name, String where) {
+    JsonNode value = schema.get(name);
+    if (value == null) {
+      return null;
+    }
+    if (!value.isNumber() || value.doubleValue() % 1 != 0 || Math.abs(value.doubleValue()) > 1e15) {
+      throw new GrammarRefused(where + "." + name + " must be a whole number of at most 15 digits");
+    }
+    return value.longValue();
+  }
+
+  private Expr options(JsonNode list, String where) {
+    if (!list.isArray() || list.isEmpty()) {
+      throw new GrammarRefused(where + " must be a list that is not empty");
+    }
+    List<Expr> options = new ArrayList<>();
+    for (int i = 0; i < list.size(); i++) {
+      options.add(value(list.get(i), where + "[" + i + "]"));
+    }
+    return new Expr.Choice(options);
+  }
+
+  private static Expr literals(JsonNode list, String where) {
+    if (!list.isArray() || list.isEmpty() || list.size() > COUNT_MAX) {
+      throw new GrammarRefused(where + ".enum must have 1 to " + COUNT_MAX + " values");
+    }
+    List<Expr> options = new ArrayList<>();
+    list.forEach(each -> options.add(literal(each)));
+    return new Expr.Choice(options);
+  }
+
+  private static Expr literal(JsonNode value) {
+    return new Expr.Text(value.toString().getBytes(StandardCharsets.UTF_8));
+  }
+
+  private Expr reference(String pointer, String where) {
+    if (!pointer.startsWith("#")) {
+      throw new GrammarRefused(where + ".$ref must point into the schema itself, with #");
+    }
+    String known = references.get(pointer);
+    if (known == null) {
+      JsonNode target = pointer.equals("#") ? root : root.at(pointer.substring(1));
+      if (target.isMissingNode()) {
+        throw new GrammarRefused(
+            where + ".$ref points to " + shown(pointer) + ", which is not there");
+      }
+      known = fresh();
+      references.put(pointer, known);
+      rules.put(known, Expr.EMPTY);
+      rules.put(known, value(target, shown(pointer)));
+    }
+    return rule(known);
+  }
+
+  private String fresh() {
+    names++;
+    return "r" + names;
+  }
+
+  private Expr object(JsonNode schema, String where) {
+    JsonNode properties = schema.path("properties");
+    Set<String> required = new HashSet<>();
+    schema.path("required").forEach(each -> required.add(each.asString("")));
+    for (String name : required) {
+      if (!properties.has(name)) {
+        throw new GrammarRefused(where + ".required names '" + shown(name) + "', no property");
+      }
+    }
+    List<Expr> fields = new ArrayList<>();
+    List<Boolean> demanded = new ArrayList<>();
+    properties
+        .properties()
+        .forEach(each -> {
+          Expr value = value(each.getValue(), where + "." + shown(each.getKey()));
+          fields.add(Expr.sequence(key(each.getKey()), separated(":"), value));
+          demanded.add(required.contains(each.getKey()));
+        });
+    JsonNode more = schema.get("additionalProperties");
+    boolean open = more != null ? !more.isBoolean() || more.booleanValue() : fields.isEmpty();
+    Expr others = Expr.EMPTY;
+    if (open) {
+      Expr value =
+          more == null || more.isBoolean()
+              ? rule("value")
+              : value(more, where + ".additionalProperties");
+      others = Expr.sequence(rule("string"), separated(":"), value);
+    }
+    return enclosed("{", fields(fields, demanded, open, others), "}");
+  }
+
+  /**
+   * Fields in order, those that are not demanded left out or not: for each place two rules, one for
+   * when none came before, one with a comma.
+   */
+  private Expr fields(List<Expr> fields, List<Boolean> demanded, boolean open, Expr others) {
+    Expr comma = separated(",");
+    Expr first = open ? list(others, 0, -1) : Expr.EMPTY;
+    Expr later =
+        open
+            ? Expr.sequence(new Expr.Repeat(Expr.sequence(comma, others), 0, -1), rule("blank"))
+            : rule("blank");
+    for (int i = fields.size() - 1; i >= 0; i--) {
+      String afterwards = fresh();
+      rules.put(afterwards, later);
+      Expr withThis = Expr.sequence(fields.get(i), rule(afterwards));
+      Expr withComma = Expr.sequence(comma, fields.get(i), rule(afterwards));
+      if (demanded.get(i)) {
+        first = withThis;
+        later = withComma;
+      } else {
+        String without = fresh();
+        rules.put(without, first);
+        first = Expr.choice(withThis, rule(without));
+        later = Expr.choice(withComma, rule(afterwards));
+      }
+    }
+    return first;
+  }
+
+  private static Expr key(String name) {
+    return literal(JsonNodeFactory.instance.stringNode(name));
+  }
+
+  private Expr array(JsonNode schema, String where) {
+    JsonNode items = schema.get("items");
+    Expr item = items == null ? rule("value") : value(items, where + ".items");
+    int min = count(schema, "minItems", 0, where);
+    int max = count(schema, "maxItems", -1, where);
+    ordered(min, max, where + ".minItems");
+    return enclosed("[", list(item, min, max), "]");
+  }
+
+  private Expr string(JsonNode schema, String where) {
+    int min = count(schema, "minLength", 0, where);
+    int max = count(schema, "maxLength", -1, where);
+    ordered(min, max, where + ".minLength");
+    if (schema.has("pattern")) {
+      if (min > 0 || max >= 0) {
+        throw new GrammarRefused(where + " has a pattern and a length: only one is supported");
+      }
+      return quoted(Regexes.inString(schema.path("pattern").asString("")));
+    }
+    return min == 0 && max < 0 ? rule("string") : quoted(new Expr.Repeat(rule("char"), min, max));
+  }
+
+  private static void ordered(int min, int max, String where) {
+    if (max >= 0 && min > max) {
+      throw new GrammarRefused(where + " is more than the most");
+    }
+  }
+
+  private static int count(JsonNode schema, String name, int otherwise, String where) {
+    JsonNode value = schema.get(name);
+    if (value == null) {
+      return otherwise;
+    }
+    if (!value.isIntegralNumber() || value.longValue() < 0 || value.longValue() > COUNT_MAX) {
+      throw new GrammarRefused(where + "." + name + " must be from 0 to " + COUNT_MAX);
+    }
+    return value.intValue();
+  }
+
+  private static void known(JsonNode schema, String where, Set<String> keywords) {
+    for (String keyword : schema.propertyNames()) {
+      if (!keywords.contains(keyword) && !DESCRIBING.contains(keyword)) {
+        throw new GrammarRefused(
+            where + " has the keyword '" + shown(keyword) + "', which is not supported");
+      }
+    }
+  }
+
+  private static String shown(String text) {
+    return text.length() > 60 ? text.substring(0, 60) : text;
+  }
+}

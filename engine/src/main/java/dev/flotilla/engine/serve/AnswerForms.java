@@ -1,0 +1,142 @@
+package dev.flotilla.engine.serve;
+
+import dev.flotilla.engine.RequestRefused;
+import dev.flotilla.engine.grammar.GrammarRefused;
+import dev.flotilla.engine.grammar.Grammars;
+import dev.flotilla.engine.sample.TokenMask;
+import dev.flotilla.gguf.tokenizer.TokenKind;
+import dev.flotilla.gguf.tokenizer.Tokenizer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** The form that a request wants its answer to have. */
+final class AnswerForms {
+  /** Texts of which an answer may be one. */
+  private static final int CHOICES_MAX = 1_000;
+
+  private final Grammars grammars;
+  private final Optional<CallFormat> calls;
+
+  AnswerForms(ServedModel model, Optional<CallFormat> calls, Executor aside) {
+    this.grammars = new Grammars(pieces(model.tokenizer()), model.ends(), aside);
+    this.calls = calls;
+  }
+
+  /** Control tokens are no text: an answer of a form has none. */
+  private static byte[][] pieces(Tokenizer tokenizer) {
+    byte[][] pieces = new byte[tokenizer.size()][];
+    for (int token = 0; token < pieces.length; token++) {
+      TokenKind kind = tokenizer.kind(token);
+      boolean text = kind != TokenKind.CONTROL && kind != TokenKind.UNKNOWN;
+      pieces[token] = text && !tokenizer.isEnd(token) ? tokenizer.piece(token) : new byte[0];
+    }
+    return pieces;
+  }
+
+  /** The form that the fields ask for; at most one may. */
+  Optional<Supplier<TokenMask>> read(Fields fields, Tools tools, AnswerOptions options) {
+    List<Supplier<TokenMask>> forms = new ArrayList<>();
+    fields.object("response_format").ifPresent(format -> responseFormat(format, forms));
+    fields.object("structured_outputs").ifPresent(wanted -> structured(wanted, forms));
+    if (tools.forced()) {
+      forms.add(call(tools.offered().orElseThrow()));
+    }
+    if (forms.size() > 1) {
+      throw RequestRefused.field(
+          "response_format",
+          "an answer can have one form: response_format, structured_outputs or"
+              + " a call that has to be made");
+    }
+    if (!forms.isEmpty() && (options.endless() || options.minTokens() > 0)) {
+      throw RequestRefused.field(
+          options.endless() ? "ignore_eos" : "min_tokens",
+          "an answer that has a form ends where the form does: leave out ignore_eos and min_tokens");
+    }
+    return forms.stream().findFirst();
+  }
+
+  private void responseFormat(ObjectNode format, List<Supplier<TokenMask>> forms) {
+    String type = format.path("type").asString("");
+    switch (type) {
+      case "text" -> {}
+      case "json_object" -> forms.add(grammars.anyObject());
+      case "json_schema" -> {
+        JsonNode schema = format.path("json_schema").path("schema");
+        if (schema.isMissingNode()) {
+          throw RequestRefused.field(
+              "response_format", "response_format.json_schema.schema is missing");
+        }
+        forms.add(held("response_format", () -> grammars.schema(schema)));
+      }
+      default ->
+          throw RequestRefused.field(
+              "response_format", "response_format.type must be text, json_object or json_schema");
+    }
+  }
+
+  private void structured(ObjectNode wanted, List<Supplier<TokenMask>> forms) {
+    String field = "structured_outputs";
+    Fields fields = new Fields(wanted, field + ".");
+    fields.any("json").ifPresent(json -> forms.add(held(field, () -> grammars.schema(json))));
+    fields.text("regex").ifPresent(regex -> forms.add(held(field, () -> grammars.regex(regex))));
+    fields
+        .list("choice")
+        .ifPresent(list -> {
+          List<String> texts = new ArrayList<>();
+          list.forEach(each -> texts.add(each.asString("")));
+          if (texts.isEmpty() || texts.size() > CHOICES_MAX || texts.contains("")) {
+            throw RequestRefused.field(
+                field, field + ".choice must have 1 to " + CHOICES_MAX + " texts");
+          }
+          forms.add(held(field, () -> grammars.choice(texts)));
+        });
+    fields.refuseOthers();
+  }
+
+  private Supplier<TokenMask> call(ArrayNode tools) {
+    CallFormat format = calls.orElseThrow();
+    String arguments =
+        switch (format) {
+          case HERMES, MISTRAL -> "arguments";
+          case LLAMA -> "parameters";
+          case GEMMA ->
+              throw RequestRefused.unsupported(
+                  "tool_choice", "this model's calls can't be forced: use auto or none");
+        };
+    ObjectNode any = Json.object();
+    ArrayNode options = any.putArray("anyOf");
+    for (JsonNode tool : tools) {
+      JsonNode function = tool.path("function");
+      ObjectNode call =
+          options.addObject().put("type", "object").put("additionalProperties", false);
+      ObjectNode properties = call.putObject("properties");
+      properties.putObject("name").set("const", function.path("name"));
+      JsonNode parameters = function.path("parameters");
+      properties.set(
+          arguments, parameters.isObject() ? parameters : Json.object().put("type", "object"));
+      call.putArray("required").add("name").add(arguments);
+    }
+    return held(
+        "tools",
+        () ->
+            switch (format) {
+              case HERMES -> grammars.between("<tool_call>\n", any, "\n</tool_call>");
+              case MISTRAL -> grammars.between("[TOOL_CALLS][", any, "]");
+              default -> grammars.schema(any);
+            });
+  }
+
+  private static Supplier<TokenMask> held(String field, Supplier<Supplier<TokenMask>> form) {
+    try {
+      return form.get();
+    } catch (GrammarRefused refused) {
+      throw RequestRefused.field(field, field + ": " + refused.getMessage());
+    }
+  }
+}

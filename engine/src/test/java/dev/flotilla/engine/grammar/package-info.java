@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.engine.grammar;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,16 @@
+package dev.flotilla.engine.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.flotilla.engine.schedule.ScheduleLimits;
+import dev.flotilla.testkit.LimitsPage;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class EngineLimitsPageTest {
+  @Test
+  void thePageHasEveryLimitWithItsDefault() {
+    assertThat(LimitsPage.missing(ScheduleLimits.DEFAULT, Set.of())).isEmpty();
+    assertThat(LimitsPage.missing(ServerLimits.DEFAULT, Set.of())).isEmpty();
+  }
+}
