@@ -6,11 +6,11 @@ import java.util.Arrays;
  * The inputs of matrix products: some rows of the step, quantised once for all the matrices that
  * they meet.
  *
- * <p>Each 32 consecutive numbers of a row become whole numbers from -127 to 127 and one scale, {@code
- * x = dx * q}. A row is quantised by itself, so it is the same in every step. Rows are cut into tiles
- * of 8, 4 or 1 columns; in a tile the columns of one k stand together, as the kernels broadcast them,
- * each number twice in an int because kernels multiply pairs of 16-bit lanes. A tile may have more
- * columns than there are rows; what is computed for these is not used.
+ * <p>Each 32 consecutive numbers of a row become whole numbers from -127 to 127 and one scale,
+ * {@code x = dx * q}. A row is quantised by itself, so it is the same in every step. Rows are cut
+ * into tiles of 8, 4 or 1 columns; in a tile the columns of one k stand together, as the kernels
+ * broadcast them, each number twice in an int because kernels multiply pairs of 16-bit lanes. A
+ * tile may have more columns than there are rows; what is computed for these is not used.
  *
  * <p>Filled by one region ({@link #begin}, then {@link #quantise} for each tile), read by the next.
  */

@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Takes a quantised row apart, exactly: whole numbers from -128 to 127, and for each 32 of them (16 in
- * Q2_K, Q3_K and Q6_K) a scale and a minimum, {@code value = scale * number + min}.
+ * Takes a quantised row apart, exactly: whole numbers from -128 to 127, and for each 32 of them (16
+ * in Q2_K, Q3_K and Q6_K) a scale and a minimum, {@code value = scale * number + min}.
  *
  * <p>Source of the layouts: {@code ggml/src/ggml-common.h} and {@code dequantize_row_*} in {@code
  * ggml/src/ggml-quants.c}.

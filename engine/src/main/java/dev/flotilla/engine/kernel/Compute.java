@@ -4,11 +4,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations that models are made of, on all threads: products of the step's rows with matrices,
- * attention over pages, the gates between.
+ * The operations that models are made of, on all threads: products of the step's rows with
+ * matrices, attention over pages, the gates between.
  *
- * <p>Made once for the largest step. An operation sets its inputs as fields and runs a region that was
- * made in the constructor, so that none allocates. One thread calls it at a time.
+ * <p>Made once for the largest step. An operation sets its inputs as fields and runs a region that
+ * was made in the constructor, so that none allocates. One thread calls it at a time.
  */
 public final class Compute {
   private static final System.Logger LOG = System.getLogger(Compute.class.getName());

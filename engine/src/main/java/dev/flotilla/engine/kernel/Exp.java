@@ -1,9 +1,9 @@
 package dev.flotilla.engine.kernel;
 
 /**
- * The exponential function that all kernels share: {@code 2^n * p(r)}, n whole, |r| at most ln 2 / 2,
- * p the polynomial of Cephes' {@code expf}; relative error below 2^-22. Below {@link #LOWEST} it is
- * 0, above {@link #HIGHEST} it stays where it is.
+ * The exponential function that all kernels share: {@code 2^n * p(r)}, n whole, |r| at most ln 2 /
+ * 2, p the polynomial of Cephes' {@code expf}; relative error below 2^-22. Below {@link #LOWEST} it
+ * is 0, above {@link #HIGHEST} it stays where it is.
  */
 final class Exp {
   static final float LOWEST = -87f;

@@ -3,8 +3,8 @@ package dev.flotilla.engine.kernel;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The loops in which the time of a step is spent. {@link ScalarKernels} is the specification, {@link
- * VectorKernels} the fast version; they agree in every bit, at every vector width.
+ * The loops in which the time of a step is spent. {@link ScalarKernels} is the specification,
+ * {@link VectorKernels} the fast version; they agree in every bit, at every vector width.
  *
  * <p>That is so by three rules. Sums of quantised numbers are sums of integers, exact in any order.
  * Each sum of floating-point numbers has one order, that of rising index, and lives in one lane: a
@@ -17,10 +17,11 @@ interface Kernels {
 
   /**
    * Products of a group of 32 rows of nibbles with {@code columns} columns, 1, 4 or 8, of a tile.
-   * Adds for each block of 32, in order, {@code sum((u - 8) * x) * (scale * dx)} and then {@code min
-   * * (dx * sum(x))} to {@code scratch.out[column * 32 + row]}, from zero.
+   * Adds for each block of 32, in order, {@code sum((u - 8) * x) * (scale * dx)} and then {@code
+   * min * (dx * sum(x))} to {@code scratch.out[column * 32 + row]}, from zero.
    */
-  void nibbles(MemorySegment weights, long at, int blocks, Activations x, int tile, Scratch scratch);
+  void nibbles(
+      MemorySegment weights, long at, int blocks, Activations x, int tile, Scratch scratch);
 
   /**
    * The same of a group of bytes, which are two planes of nibbles: the upper four bits less 8, and
@@ -53,13 +54,7 @@ interface Kernels {
 
   /** Adds to four outputs the values of a page, each token's times its weight, tokens in order. */
   void weigh(
-      float[] values,
-      int tokens,
-      int headSize,
-      float[] weights,
-      int weight,
-      float[] out,
-      int at);
+      float[] values, int tokens, int headSize, float[] weights, int weight, float[] out, int at);
 
   /**
    * One page of the online softmax for one query: {@code scores[at..at+16)} become weights, and

@@ -13,7 +13,8 @@ import java.lang.foreign.ValueLayout;
  * for values {@code [16][headSize / 32]}, before the numbers.
  *
  * <p>Rows are written before they are read, in regions of their own; a page of which only the first
- * tokens were written holds finite rubbish behind them, never anything infinite: numbers are clamped.
+ * tokens were written holds finite rubbish behind them, never anything infinite: numbers are
+ * clamped.
  */
 public final class KvPages {
   static final int TOKENS = 16;
@@ -86,9 +87,7 @@ public final class KvPages {
         for (int d = 0; d < headSize; d++) {
           data.set(PackedMatrix.SHORT, at + 2L * (d * TOKENS + slot), half(keys[k + d]));
           data.set(
-              PackedMatrix.SHORT,
-              at + headBytes + 2L * (slot * headSize + d),
-              half(values[v + d]));
+              PackedMatrix.SHORT, at + headBytes + 2L * (slot * headSize + d), half(values[v + d]));
         }
       }
     }

@@ -19,10 +19,7 @@ final class PackedGroup {
     scales = new float[matrix.columns() / 16];
     mins = new float[matrix.columns() / 16];
     lanes =
-        new short
-            [matrix.form() == PackedMatrix.Form.FLOATS
-                ? 0
-                : (int) (matrix.quantBytes() / 2)];
+        new short[matrix.form() == PackedMatrix.Form.FLOATS ? 0 : (int) (matrix.quantBytes() / 2)];
   }
 
   /** Packs one group; rows behind the last are zeros, as the memory is. */
@@ -104,9 +101,13 @@ final class PackedGroup {
       for (int k = 0; k < matrix.columns(); k++) {
         long target = to + ((long) k * PackedMatrix.GROUP + r) * bytes;
         if (bytes == 4) {
-          matrix.data().set(PackedMatrix.FLOAT, target, source.get(PackedMatrix.FLOAT, from + 4L * k));
+          matrix
+              .data()
+              .set(PackedMatrix.FLOAT, target, source.get(PackedMatrix.FLOAT, from + 4L * k));
         } else {
-          matrix.data().set(PackedMatrix.SHORT, target, source.get(PackedMatrix.SHORT, from + 2L * k));
+          matrix
+              .data()
+              .set(PackedMatrix.SHORT, target, source.get(PackedMatrix.SHORT, from + 2L * k));
         }
       }
     }

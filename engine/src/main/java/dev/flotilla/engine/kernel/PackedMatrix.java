@@ -7,15 +7,15 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * A matrix of weights as the kernels read it: groups of {@value #GROUP} rows, interleaved, so that a
- * vector holds the same k of different rows.
+ * A matrix of weights as the kernels read it: groups of {@value #GROUP} rows, interleaved, so that
+ * a vector holds the same k of different rows.
  *
- * <p>There are three forms. {@link Form#NIBBLES} for types of four bits with a scale per 32: a 16-bit
- * lane holds four consecutive k of one row. {@link Form#BYTES} for every other quantised type, since
- * each is, exactly, a whole number of eight bits times a scale, with at most a minimum added: two
- * such planes, of the lower and the upper four bits. {@link Form#FLOATS} for the rest. In a group of
- * 16-bit lanes row r and row r + 16 are neighbours: the halves of one 32-bit lane, which widening
- * takes apart with shifts alone. The layout is the same for all vector widths.
+ * <p>There are three forms. {@link Form#NIBBLES} for types of four bits with a scale per 32: a
+ * 16-bit lane holds four consecutive k of one row. {@link Form#BYTES} for every other quantised
+ * type, since each is, exactly, a whole number of eight bits times a scale, with at most a minimum
+ * added: two such planes, of the lower and the upper four bits. {@link Form#FLOATS} for the rest.
+ * In a group of 16-bit lanes row r and row r + 16 are neighbours: the halves of one 32-bit lane,
+ * which widening takes apart with shifts alone. The layout is the same for all vector widths.
  *
  * <p>A group of nibbles is {@code [block of 32][8][32 lanes]}, then all its scales {@code
  * [block][32]}, then all its minima. Scales that the file has in half precision stay so, others,

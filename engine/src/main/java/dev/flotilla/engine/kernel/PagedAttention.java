@@ -3,15 +3,15 @@ package dev.flotilla.engine.kernel;
 import java.util.Arrays;
 
 /**
- * Attention over pages as an online softmax (Dao et al., FlashAttention; Milakov and Gimelshein, 2018):
- * a page's scores become weights under the maximum so far, and what was summed before is rescaled
- * when the maximum rises.
+ * Attention over pages as an online softmax (Dao et al., FlashAttention; Milakov and Gimelshein,
+ * 2018): a page's scores become weights under the maximum so far, and what was summed before is
+ * rescaled when the maximum rises.
  *
  * <p>A piece of work is one head of keys of one sequence, for up to {@value Compute#ROWS_AT_ONCE}
- * consecutive rows and all heads of queries that share it: each page is read and widened once for all
- * of them. Prefill chunks and decodes are the same to it. Pages are taken in the order of positions,
- * a query's sums live in lanes of its own, and a page that a query may not see leaves its sums as they
- * are: so a row's result does not depend on the rows it is computed with.
+ * consecutive rows and all heads of queries that share it: each page is read and widened once for
+ * all of them. Prefill chunks and decodes are the same to it. Pages are taken in the order of
+ * positions, a query's sums live in lanes of its own, and a page that a query may not see leaves
+ * its sums as they are: so a row's result does not depend on the rows it is computed with.
  */
 public final class PagedAttention {
   private final Compute compute;

@@ -8,8 +8,8 @@ import jdk.incubator.vector.VectorSpecies;
 
 /**
  * Attention, the gates and unquantised products with the Vector API. Keys of a page lie as {@code
- * [headSize][16 tokens]}, so a lane is a token's score; values as {@code [16 tokens][headSize]}, so a
- * lane is a number of the output: in neither is a sum spread over lanes.
+ * [headSize][16 tokens]}, so a lane is a token's score; values as {@code [16 tokens][headSize]}, so
+ * a lane is a number of the output: in neither is a sum spread over lanes.
  */
 final class VectorAttention {
   private static final VectorSpecies<Float> F = VectorWidth.FLOATS;
@@ -98,8 +98,7 @@ final class VectorAttention {
       p = p.fma(r.mul(r), r).add(1f);
       IntVector e = w.reinterpretAsInts().sub(ROUND_BITS).lanewise(VectorOperators.LSHL, 23);
       FloatVector weight =
-          FloatVector.zero(F)
-              .blend(p.reinterpretAsInts().add(e).reinterpretAsFloats(), in);
+          FloatVector.zero(F).blend(p.reinterpretAsInts().add(e).reinterpretAsFloats(), in);
       weight.intoArray(scores, i);
       FloatVector.fromArray(F, sums, i).add(weight).intoArray(sums, i);
     }
@@ -125,8 +124,7 @@ final class VectorAttention {
       p = p.fma(r.mul(r), r).add(1f);
       IntVector e = w.reinterpretAsInts().sub(ROUND_BITS).lanewise(VectorOperators.LSHL, 23);
       FloatVector weight =
-          FloatVector.zero(F)
-              .blend(p.reinterpretAsInts().add(e).reinterpretAsFloats(), in);
+          FloatVector.zero(F).blend(p.reinterpretAsInts().add(e).reinterpretAsFloats(), in);
       g.div(weight.add(1f)).mul(FloatVector.fromArray(F, up, i)).intoArray(gate, i);
     }
   }
@@ -156,8 +154,7 @@ final class VectorAttention {
       p = p.fma(r.mul(r), r).add(1f);
       IntVector e = w.reinterpretAsInts().sub(ROUND_BITS).lanewise(VectorOperators.LSHL, 23);
       FloatVector weight =
-          FloatVector.zero(F)
-              .blend(p.reinterpretAsInts().add(e).reinterpretAsFloats(), in);
+          FloatVector.zero(F).blend(p.reinterpretAsInts().add(e).reinterpretAsFloats(), in);
       g.div(weight.add(1f)).mul(FloatVector.fromArray(F, up, i)).intoArray(gate, i);
     }
   }

@@ -9,12 +9,13 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Products of quantised weights with the Vector API; the width is the process's, {@link VectorWidth}.
+ * Products of quantised weights with the Vector API; the width is the process's, {@link
+ * VectorWidth}.
  *
- * <p>Numbers of four bits times numbers of eight are multiplied and summed in 16-bit lanes, twice as
- * many as single-precision ones: {@code |sum((u - 8) * x)| <= 8 * 127 * 32 < 2^15}, so the sum is
- * right though its parts wrap, when it begins with {@code -8 * sum(x)} instead of a subtraction per
- * weight. One multiplication and one addition per pair; nothing the API has comes closer to the
+ * <p>Numbers of four bits times numbers of eight are multiplied and summed in 16-bit lanes, twice
+ * as many as single-precision ones: {@code |sum((u - 8) * x)| <= 8 * 127 * 32 < 2^15}, so the sum
+ * is right though its parts wrap, when it begins with {@code -8 * sum(x)} instead of a subtraction
+ * per weight. One multiplication and one addition per pair; nothing the API has comes closer to the
  * machine's dot products.
  *
  * <p>What C2 needs: no vector crosses a call, since a helper that is not inlined boxes it; and a
@@ -81,8 +82,7 @@ final class VectorKernels {
                       .convert(VectorOperators.I2F, 0))
               .fma(FloatVector.fromArray(F, scales, sp).mul(dx[bp]), f0);
       f1 =
-          ((FloatVector)
-                  sum.lanewise(VectorOperators.ASHR, 16).convert(VectorOperators.I2F, 0))
+          ((FloatVector) sum.lanewise(VectorOperators.ASHR, 16).convert(VectorOperators.I2F, 0))
               .fma(FloatVector.fromArray(F, scales, sp + 16).mul(dx[bp]), f1);
       if (hasMins) {
         FloatVector scaled = FloatVector.broadcast(F, sx[bp]);

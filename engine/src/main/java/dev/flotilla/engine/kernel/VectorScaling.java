@@ -8,9 +8,9 @@ import jdk.incubator.vector.VectorSpecies;
 
 /**
  * The second half of {@link VectorKernels}' tiles: integer sums of one block, widened, scaled and
- * added to the products. A 32-bit lane of the sums holds row r and row r + 16, or r + 8 of each half
- * of the group at narrower widths; a shift to the left and back gives the first, a shift to the right
- * the second.
+ * added to the products. A 32-bit lane of the sums holds row r and row r + 16, or r + 8 of each
+ * half of the group at narrower widths; a shift to the left and back gives the first, a shift to
+ * the right the second.
  */
 final class VectorScaling {
   private static final VectorSpecies<Short> S = VectorWidth.SHORTS;
@@ -45,8 +45,7 @@ final class VectorScaling {
       int bias = -8 * (sums[hp + i] + sums[hp + columns + i]);
       IntVector both =
           ShortVector.fromArray(S, scratch.sums, i * 32)
-              .add(
-                  IntVector.broadcast(I, (bias << 16) | (bias & 0xffff)).reinterpretAsShorts())
+              .add(IntVector.broadcast(I, (bias << 16) | (bias & 0xffff)).reinterpretAsShorts())
               .reinterpretAsInts();
       float d = dx[bp + i];
       FloatVector f0 =
@@ -56,8 +55,7 @@ final class VectorScaling {
                       .convert(VectorOperators.I2F, 0))
               .fma(s0.mul(d), FloatVector.fromArray(F, out, o));
       FloatVector f1 =
-          ((FloatVector)
-                  both.lanewise(VectorOperators.ASHR, 16).convert(VectorOperators.I2F, 0))
+          ((FloatVector) both.lanewise(VectorOperators.ASHR, 16).convert(VectorOperators.I2F, 0))
               .fma(s1.mul(d), FloatVector.fromArray(F, out, o + 16));
       if (hasMins) {
         FloatVector scaled = FloatVector.broadcast(F, sx[bp + i]);
@@ -96,8 +94,7 @@ final class VectorScaling {
       int below = -8 * sum;
       ShortVector bias =
           IntVector.broadcast(I, (below << 16) | (below & 0xffff)).reinterpretAsShorts();
-      IntVector low =
-          ShortVector.fromArray(S, scratch.sums, i * 64).add(bias).reinterpretAsInts();
+      IntVector low = ShortVector.fromArray(S, scratch.sums, i * 64).add(bias).reinterpretAsInts();
       IntVector high =
           ShortVector.fromArray(S, scratch.sums, i * 64 + 32).add(bias).reinterpretAsInts();
       IntVector eight = IntVector.broadcast(I, 8 * sum);
@@ -111,8 +108,7 @@ final class VectorScaling {
               .add(eight);
       IntVector second32 =
           low.lanewise(VectorOperators.ASHR, 16)
-              .add(
-                  high.lanewise(VectorOperators.ASHR, 16).lanewise(VectorOperators.LSHL, 4))
+              .add(high.lanewise(VectorOperators.ASHR, 16).lanewise(VectorOperators.LSHL, 4))
               .add(eight);
       float d = dx[bp + i];
       FloatVector f0 =
@@ -122,8 +118,7 @@ final class VectorScaling {
           ((FloatVector) second32.convert(VectorOperators.I2F, 0))
               .fma(s1.mul(d), FloatVector.fromArray(F, out, o + 16));
       if (hasMins) {
-        FloatVector scaled =
-            FloatVector.broadcast(F, half ? d * sum : x.scaledSums[bp + i]);
+        FloatVector scaled = FloatVector.broadcast(F, half ? d * sum : x.scaledSums[bp + i]);
         f0 = m0.fma(scaled, f0);
         f1 = m1.fma(scaled, f1);
       }

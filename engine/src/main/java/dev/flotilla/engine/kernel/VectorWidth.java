@@ -7,8 +7,8 @@ import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * The width of this process's vectors: the machine's, or that of {@value #PROPERTY}, 128, 256 or 512
- * bits. Constant, since C2 turns into instructions only what has a constant species.
+ * The width of this process's vectors: the machine's, or that of {@value #PROPERTY}, 128, 256 or
+ * 512 bits. Constant, since C2 turns into instructions only what has a constant species.
  */
 final class VectorWidth {
   static final String PROPERTY = "flotilla.engine.vectorBits";

@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The threads that compute, the calling one among them.
  *
- * <p>A step of a small model is some two hundred regions of a few microseconds, so threads that sleep
- * between them would sleep longer than they work. Between regions they spin for a while, {@value
- * #SPINS} looks, and park only then; the caller spins for the last of them. No work is bound to a
- * thread: in a region each thread claims the next piece, so a core that somebody else uses for a
- * while costs its share alone. What a piece computes never depends on who computes it.
+ * <p>A step of a small model is some two hundred regions of a few microseconds, so threads that
+ * sleep between them would sleep longer than they work. Between regions they spin for a while,
+ * {@value #SPINS} looks, and park only then; the caller spins for the last of them. No work is
+ * bound to a thread: in a region each thread claims the next piece, so a core that somebody else
+ * uses for a while costs its share alone. What a piece computes never depends on who computes it.
  *
  * <p>One thread calls {@link #run} at a time, and a region does not call it. What the caller wrote
  * before {@code run} is visible to the region, what the region wrote is visible after it: both go
@@ -50,7 +50,8 @@ public final class Workers implements AutoCloseable {
     threads = new Thread[size - 1];
     for (int i = 0; i < threads.length; i++) {
       int worker = i + 1;
-      threads[i] = Thread.ofPlatform().daemon().name("compute-" + worker).start(() -> serve(worker));
+      threads[i] =
+          Thread.ofPlatform().daemon().name("compute-" + worker).start(() -> serve(worker));
     }
   }
 

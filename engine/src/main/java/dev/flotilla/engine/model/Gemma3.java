@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Gemma 3, text: five layers of six see a window and rotate with a base of their own; heads of queries
- * and keys are normed, and so is what a layer adds; the gate is gelu.
+ * Gemma 3, text: five layers of six see a window and rotate with a base of their own; heads of
+ * queries and keys are normed, and so is what a layer adds; the gate is gelu.
  */
 record Gemma3() implements Architecture {
   private static final int PERIOD = 6;

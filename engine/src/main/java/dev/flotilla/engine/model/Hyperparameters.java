@@ -95,8 +95,7 @@ final class Hyperparameters {
     int width = size("embedding_length");
     int heads = size("attention.head_count");
     int headSize = size("attention.key_length", width / heads);
-    ModelShape.Layer layer =
-        new ModelShape.Layer(0, number("rope.freq_base", 10000f), ropeScale());
+    ModelShape.Layer layer = new ModelShape.Layer(0, number("rope.freq_base", 10000f), ropeScale());
     ModelShape shape =
         new ModelShape(
             width,
@@ -125,7 +124,8 @@ final class Hyperparameters {
       int size = size(part, shape.headSize());
       if (size != shape.headSize()) {
         throw new ModelRefused(
-            "%s is %d beside heads of %d: not computed".formatted(key(part), size, shape.headSize()));
+            "%s is %d beside heads of %d: not computed"
+                .formatted(key(part), size, shape.headSize()));
       }
     }
     if (shape.heads() % shape.kvHeads() != 0

@@ -10,8 +10,8 @@ import java.util.List;
 
 /**
  * A model's weights, repacked for the kernels in native memory, and its shape. Runners compute with
- * it; it outlives them, and frees the weights when it is closed. The file is mapped only while it is
- * loaded.
+ * it; it outlives them, and frees the weights when it is closed. The file is mapped only while it
+ * is loaded.
  */
 public final class LoadedModel implements AutoCloseable {
   private static final float[] NO_FACTORS = {};
@@ -50,6 +50,7 @@ public final class LoadedModel implements AutoCloseable {
    * @throws ModelRefused with the reason, where this engine can't compute the model
    * @throws GgufRefused where the file is no longer what its header says
    */
+  @SuppressWarnings("MustBeClosedChecker") // the model closes it; where there is none, this does
   public static LoadedModel load(GgufHeader header, Workers workers)
       throws ModelRefused, GgufRefused {
     String word = header.architecture();

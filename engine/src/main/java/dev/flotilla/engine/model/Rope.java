@@ -1,8 +1,8 @@
 package dev.flotilla.engine.model;
 
 /**
- * Rotary positions (Su et al., 2021): pair i of a head is turned by {@code position * base^(-2i/n)}.
- * The sines of a step's rows are computed once, for all layers of one base.
+ * Rotary positions (Su et al., 2021): pair i of a head is turned by {@code position *
+ * base^(-2i/n)}. The sines of a step's rows are computed once, for all layers of one base.
  */
 final class Rope {
   private final int headSize;

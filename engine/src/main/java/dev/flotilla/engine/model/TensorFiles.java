@@ -72,9 +72,7 @@ final class TensorFiles implements AutoCloseable {
 
   private Tensor tensor(String name, List<Long> dims) throws ModelRefused {
     Tensor tensor =
-        tensors
-            .find(name)
-            .orElseThrow(() -> new ModelRefused("the file lacks the tensor " + name));
+        tensors.find(name).orElseThrow(() -> new ModelRefused("the file lacks the tensor " + name));
     if (!tensor.dims().equals(dims)) {
       throw new ModelRefused(
           "the tensor %s has the dimensions %s, the model's are %s"

@@ -15,13 +15,14 @@ import java.util.function.IntConsumer;
  * {@link ModelShape} alone.
  *
  * <p>All rows of a step go through each layer together: products of all rows with each matrix, what
- * concerns one row alone (norms, rotation, storing keys and values) row by row, attention by pieces of
- * sequences. Whatever is made of a row is made of that row's numbers in one order, so neither the other
- * rows nor the threads change a bit of it; see {@link dev.flotilla.engine.kernel.Compute}.
+ * concerns one row alone (norms, rotation, storing keys and values) row by row, attention by pieces
+ * of sequences. Whatever is made of a row is made of that row's numbers in one order, so neither
+ * the other rows nor the threads change a bit of it; see {@link
+ * dev.flotilla.engine.kernel.Compute}.
  *
- * <p>All buffers are made by the constructor for the largest step. A step's inputs are fields, since a
- * lambda that captures them would be allocated. Life: made for a model, run by one thread at a time,
- * closed before the model; closing frees the pages.
+ * <p>All buffers are made by the constructor for the largest step. A step's inputs are fields,
+ * since a lambda that captures them would be allocated. Life: made for a model, run by one thread
+ * at a time, closed before the model; closing frees the pages.
  */
 public final class Transformer implements ModelRunner, AutoCloseable {
   private final LoadedModel model;
@@ -68,15 +69,13 @@ public final class Transformer implements ModelRunner, AutoCloseable {
    * @param rowsMax rows of the largest step
    * @param blocks of the cache
    */
-  public Transformer(
-      LoadedModel model, KvType kvType, int blocks, int rowsMax, Workers workers) {
+  public Transformer(LoadedModel model, KvType kvType, int blocks, int rowsMax, Workers workers) {
     this.model = model;
     this.rowsMax = rowsMax;
     this.workers = workers;
     shape = model.shape();
     layout = model.kvLayout(kvType);
-    int widest =
-        Math.max(Math.max(shape.width(), shape.queryWidth()), shape.feedForward());
+    int widest = Math.max(Math.max(shape.width(), shape.queryWidth()), shape.feedForward());
     compute = new Compute(workers, widest, shape.headSize(), shape.groupHeads());
     pages =
         new KvPages(
@@ -92,8 +91,7 @@ public final class Transformer implements ModelRunner, AutoCloseable {
     for (int i = 0; i < ropeOfLayer.length; i++) {
       ropeOfLayer[i] =
           made.computeIfAbsent(
-              shape.layers().get(i),
-              kind -> new Rope(shape, kind, model.ropeFactors(), rowsMax));
+              shape.layers().get(i), kind -> new Rope(shape, kind, model.ropeFactors(), rowsMax));
     }
     ropes = made.values().toArray(new Rope[0]);
     stream = new float[rowsMax * shape.width()];
@@ -270,8 +268,7 @@ public final class Transformer implements ModelRunner, AutoCloseable {
 
   private void normMarked(int index) {
     int from = step.markedRow(index) * shape.width();
-    Norm.rms(
-        stream, from, model.outputNorm(), shape.normEpsilon(), normed, index * shape.width());
+    Norm.rms(stream, from, model.outputNorm(), shape.normEpsilon(), normed, index * shape.width());
   }
 
   @Override

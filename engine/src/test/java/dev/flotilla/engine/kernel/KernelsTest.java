@@ -160,8 +160,7 @@ class KernelsTest {
   void theExponentialFunctionIsOne() {
     for (int i = -865; i < 870; i += 3) {
       float x = i / 10f;
-      assertThat(Exp.exp(x) / Math.exp(x))
-          .isCloseTo(1.0, Offset.offset(3e-7));
+      assertThat(Exp.exp(x) / Math.exp(x)).isCloseTo(1.0, Offset.offset(3e-7));
     }
     assertThat(Exp.exp(Float.NEGATIVE_INFINITY)).isZero();
   }

@@ -10,14 +10,14 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Along llama.cpp's own greedy text, fed token by token, this engine says what llama.cpp says. Where
- * its two likeliest tokens are within 0.2 nat either may be first: rounding decides there.
+ * Along llama.cpp's own greedy text, fed token by token, this engine says what llama.cpp says.
+ * Where its two likeliest tokens are within 0.2 nat either may be first: rounding decides there.
  *
- * <p>Activations of eight bits round anew after every change in the last bit, so this small model has a
- * floor below which two right answers do not come: llama.cpp with flash attention differs from
- * llama.cpp without by 0.116 nat on average and 0.81 at most on these prompts, this engine from either
- * by 0.113 and 0.87, and by 0.110 and 0.85 with activations in single precision. The limits are that
- * floor with a margin.
+ * <p>Activations of eight bits round anew after every change in the last bit, so this small model
+ * has a floor below which two right answers do not come: llama.cpp with flash attention differs
+ * from llama.cpp without by 0.116 nat on average and 0.81 at most on these prompts, this engine
+ * from either by 0.113 and 0.87, and by 0.110 and 0.85 with activations in single precision. The
+ * limits are that floor with a margin.
  */
 class LlamaParityTest {
   private static final List<String> PROMPTS =
