@@ -70,11 +70,11 @@ final class ListedAndDescribedTest {
         .anyMatch(line -> line.matches("Context tokens +8192"))
         .anyMatch(line -> line.matches("Replicas +2"))
         .contains("Recipes")
-        .anyMatch(line -> line.matches(" {2}Engine +When +Source +Slots +Embeddings +Args"))
+        .anyMatch(line -> line.matches(" {2}Engine +When +Source +Slots +Embeddings +Chat +Args"))
         .anyMatch(line ->
             line.matches(
-                " {2}llama-server +gpu nvidia +/models/large.gguf +8 +false +n-gpu-layers 99"))
-        .anyMatch(line -> line.matches(" {2}llama-server +- +/models/small.gguf +4 +false +-"));
+                " {2}llama-server +gpu nvidia +/models/large.gguf +8 +false +- +n-gpu-layers 99"))
+        .anyMatch(line -> line.matches(" {2}llama-server +- +/models/small.gguf +4 +false +- +-"));
     assertThat(described).doesNotContain("{", "[");
   }
 

@@ -6,6 +6,7 @@
   const KEY = 'flotilla.key';
   const SILENCE_MAX_MS = 30_000;
   const CHARACTERS_SHOWN_MAX = 400_000;
+  const ANSWER_TOKENS_MAX = 1024; // small models go on for as long as they may
   const byId = id => document.getElementById(id);
   const storedKey = () => sessionStorage.getItem(KEY) ?? '';
 
@@ -270,6 +271,7 @@
       signal: run.abort.signal,
       body: JSON.stringify({
         model: byId('play-model').value, messages, stream: true, stream_options: {include_usage: true},
+        max_tokens: ANSWER_TOKENS_MAX,
       }),
     });
     run.worker = response.headers.get('x-flotilla-worker');
