@@ -242,11 +242,11 @@ func requestBytes(t *target, sc *scenario) []byte {
 		"model":       t.Model,
 		"messages":    []any{map[string]string{"role": "user", "content": strings.Repeat("lorem ipsum ", prompt/12)}},
 		"temperature": 0.5,
+		"user":        fmt.Sprintf("pause=%d", sc.Pause),
 	}
 	if sc.Events > 0 {
 		body["stream"] = true
 		body["max_tokens"] = sc.Events
-		body["user"] = fmt.Sprintf("pause=%d", sc.Pause)
 	}
 	text, _ := json.Marshal(body)
 	key := ""

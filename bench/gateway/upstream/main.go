@@ -8,9 +8,10 @@
 //	                                          after its request, and the next ones so far apart, and prompts are
 //	                                          counted, a word for a token
 //
-// A request says what it wants back: "stream", "max_tokens" (events), and in "user" the pause between two events
-// ("pause=50" is 50 ms). Each event carries the wall clock at which it was written, in nanoseconds, so that the client
-// can tell what the way cost. Listens on loopback only.
+// A request of the benchmark says what it wants back: "stream", "max_tokens" (events), and in "user" the pause between two
+// events ("pause=50" is 50 ms, and every such request has one). Each event carries the wall clock at which it was written,
+// in nanoseconds, so that the client can tell what the way cost. Where "user" says nothing of the kind, and the server is
+// not paced, a chat or a text is answered as a well-behaved server would (answers.go). Listens on loopback only.
 package main
 
 import (
@@ -99,21 +100,8 @@ type part struct {
 
 // promptTokens is the number of words in all messages.
 func (q *request) promptTokens() int {
-	var messages []message
-	words := 0
-	json.Unmarshal(q.Messages, &messages)
-	for _, m := range messages {
-		var text string
-		var parts []part
-		if json.Unmarshal(m.Content, &text) == nil {
-			words += len(strings.Fields(text))
-		} else if json.Unmarshal(m.Content, &parts) == nil {
-			for _, p := range parts {
-				words += len(strings.Fields(p.Text))
-			}
-		}
-	}
-	return words
+	prompt, _ := promptText(q.Messages)
+	return len(strings.Fields(prompt))
 }
 
 type server struct {
@@ -127,15 +115,14 @@ func main() {
 	s.plain = []byte(fmt.Sprintf(`{"id":"chatcmpl-0123456789abcdef","object":"chat.completion","created":1760000000,"model":%q,"choices":[{"index":0,"message":{"role":"assistant","content":%q},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":12,"completion_tokens":24,"total_tokens":36},"x_extra":"kept"}`, o.model, answer))
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/chat/completions", s.locked(s.chat))
+	mux.HandleFunc("POST /v1/completions", s.locked(s.completion))
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) { reply(w, map[string]any{"status": "ok"}) })
 	mux.HandleFunc("GET /v1/health", func(w http.ResponseWriter, r *http.Request) { reply(w, map[string]any{"status": "ok"}) })
 	mux.HandleFunc("GET /props", s.locked(s.props))
 	mux.HandleFunc("GET /v1/models", s.locked(s.models))
 	mux.HandleFunc("GET /models", s.locked(s.models))
 	mux.HandleFunc("GET /slots", s.locked(s.slotList))
-	mux.HandleFunc("POST /apply-template", s.locked(func(w http.ResponseWriter, r *http.Request) {
-		reply(w, map[string]any{"prompt": "Say hi"})
-	}))
+	mux.HandleFunc("POST /apply-template", s.locked(s.applyTemplate))
 	mux.HandleFunc("POST /tokenize", s.locked(s.tokenize))
 	listener, err := net.Listen("tcp", "127.0.0.1:"+o.port)
 	if err != nil {
@@ -192,23 +179,38 @@ func (s *server) slotList(w http.ResponseWriter, r *http.Request) {
 	reply(w, list)
 }
 
+// The template is none: what the messages say, one after the other.
+func (s *server) applyTemplate(w http.ResponseWriter, r *http.Request) {
+	var q request
+	json.NewDecoder(io.LimitReader(r.Body, bodyMax)).Decode(&q)
+	prompt, _ := promptText(q.Messages)
+	reply(w, map[string]any{"prompt": prompt})
+}
+
 func (s *server) tokenize(w http.ResponseWriter, r *http.Request) {
-	tokens := []int{1, 2, 3}
-	if s.paced() {
-		var q struct {
-			Content string `json:"content"`
-		}
-		json.NewDecoder(io.LimitReader(r.Body, bodyMax)).Decode(&q)
-		tokens = make([]int, len(strings.Fields(q.Content)))
+	var q struct {
+		Content string `json:"content"`
 	}
-	reply(w, map[string]any{"tokens": tokens})
+	json.NewDecoder(io.LimitReader(r.Body, bodyMax)).Decode(&q)
+	reply(w, map[string]any{"tokens": make([]int, len(strings.Fields(q.Content)))})
+}
+
+func (s *server) completion(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, bodyMax))
+	if err != nil {
+		return
+	}
+	s.answer(w, r, body, false)
 }
 
 func (s *server) chat(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, bodyMax))
+	if err != nil {
+		return
+	}
 	var q request
-	if err != nil || json.Unmarshal(body, &q) != nil {
-		http.Error(w, "bad body", http.StatusBadRequest)
+	if json.Unmarshal(body, &q) != nil || !(s.paced() || strings.HasPrefix(q.User, "pause=")) {
+		s.answer(w, r, body, true)
 		return
 	}
 	q.Events = max(q.Events, q.NewerEvents)
