@@ -35,9 +35,9 @@ import org.jspecify.annotations.Nullable;
  * so the queue of arrivals never fills, and cancellations are no more than open answers.
  *
  * <p><b>Failure.</b> A step that throws ends the answers that took part in it, and nobody else's;
- * nothing that it computed is shared. After {@link #FAILED_STEPS_MAX} such steps in a row, or an
- * {@link Error}, the engine is {@link #failed}: open answers end, new ones are refused, and health
- * says so, so that whoever watches it starts it anew.
+ * nothing that it computed is shared. An answer whose form throws ends alone. After {@link
+ * #FAILED_STEPS_MAX} such steps in a row, or an {@link Error}, the engine is {@link #failed}: open
+ * answers end, new ones are refused, and health says so, so that whoever watches it starts it anew.
  *
  * <p>Invariants: an answer is counted as open from {@link #submit} until its ending is published,
  * once; when none is open all blocks are free. A step allocates nothing but for answers that grow
@@ -342,7 +342,9 @@ public final class Engine implements AutoCloseable {
       alternatives.fill(row, request.logprobs());
       System.arraycopy(row, 0, untouched, 0, row.length);
     }
-    generation.restrict(row);
+    if (!restrict(generation, row)) {
+      return;
+    }
     int token =
         sampler.next(
             row,
@@ -364,13 +366,36 @@ public final class Engine implements AutoCloseable {
       counts.promptTokens.addAndGet(generation.promptLength());
       follow(generation);
     }
-    Ending ending = generation.after(token, scheduler.lengthMax());
+    Ending ending;
+    try {
+      ending = generation.after(token, scheduler.lengthMax());
+    } catch (RuntimeException broken) {
+      formFailed(generation, broken);
+      return;
+    }
     if (ending != null) {
       end(generation, ending, "");
     } else {
       generation.publish();
       tell(generation);
     }
+  }
+
+  /** Forbids what the request doesn't want; false where its form failed, and the answer with it. */
+  private boolean restrict(Generation generation, float[] row) {
+    try {
+      generation.restrict(row);
+      return true;
+    } catch (RuntimeException broken) {
+      formFailed(generation, broken);
+      return false;
+    }
+  }
+
+  /** A form is made of what a client sent: what goes wrong with it is this answer's alone. */
+  private void formFailed(Generation generation, RuntimeException broken) {
+    log.log(Level.WARNING, "an answer's form failed", broken);
+    end(generation, Ending.FAILED, "the form that the answer has to have: " + broken.getMessage());
   }
 
   /** The prompt is computed: the other answers to it begin. */

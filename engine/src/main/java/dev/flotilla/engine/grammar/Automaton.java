@@ -15,7 +15,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What is kept is bounded: beyond {@link #STATES_MAX} states or {@link #MASKS_MAX} masks all is
  * forgotten, and who stands in a state goes on from there. Calls within each other are bounded by
- * {@link #CALLS_MAX}: deeper ones are not allowed to begin.
+ * {@link #CALLS_MAX}: deeper ones are not allowed to begin. Work is bounded too: a grammar that can
+ * be read in so many ways that one mask takes more than {@link #MASK_PLACES_MAX} places is refused,
+ * at its first mask by whoever asked for it, at a later one by the answer that came there.
  *
  * <p>One lock guards everything; a state's mask is read without it.
  */
@@ -26,6 +28,14 @@ final class Automaton {
 
   /** Places in one state. */
   static final int PLACES_MAX = 4096;
+
+  /** Places that are looked at for one mask: a second of work. */
+  static final int MASK_PLACES_MAX = 20_000_000;
+
+  /** Nodes to come back to, all that were ever there; beyond, the automaton is not kept. */
+  static final int STACKS_MAX = 1 << 16;
+
+  private static final int MARKS = 4 * PLACES_MAX;
 
   private final Network network;
   private final TokenBytes tokens;
@@ -43,6 +53,15 @@ final class Automaton {
 
   private int foundCount;
 
+  /** The same places by their hash; an entry counts where its round is this closure's. */
+  private final long[] marks = new long[MARKS];
+
+  private final int[] markRounds = new int[MARKS];
+  private int round;
+
+  /** Places that may still be looked at for the mask that is made. */
+  private long placesLeft = MASK_PLACES_MAX;
+
   /** A set of places; equal to another of the same. */
   static final class State {
     private final long[] places;
@@ -58,11 +77,6 @@ final class Automaton {
     /** Whether the text may end here. */
     boolean complete() {
       return complete;
-    }
-
-    /** Whether nothing may come any more. */
-    boolean dead() {
-      return places.length == 0 && !complete;
     }
 
     @Override
@@ -86,7 +100,7 @@ final class Automaton {
 
   /** Where a text begins. */
   synchronized State start() {
-    foundCount = 0;
+    begin();
     boolean complete = close(network.start(root), 0);
     return intern(complete);
   }
@@ -105,7 +119,8 @@ final class Automaton {
     if (known != null) {
       return known;
     }
-    foundCount = 0;
+    begin();
+    placesLeft -= state.places.length;
     boolean complete = false;
     for (long place : state.places) {
       int node = (int) (place >>> 32);
@@ -116,6 +131,11 @@ final class Automaton {
     State next = intern(complete);
     state.after[value] = next;
     return next;
+  }
+
+  private void begin() {
+    foundCount = 0;
+    round++;
   }
 
   private State intern(boolean complete) {
@@ -179,12 +199,7 @@ final class Automaton {
       on = below[on];
     }
     long place = ((long) at << 32) | on;
-    for (int i = 0; i < foundCount; i++) {
-      if (found[i] == place) {
-        return false;
-      }
-    }
-    if (foundCount == PLACES_MAX) {
+    if (foundCount == PLACES_MAX || !mark(place)) {
       return false;
     }
     if (foundCount == found.length) {
@@ -193,6 +208,25 @@ final class Automaton {
     found[foundCount] = place;
     foundCount++;
     return false;
+  }
+
+  /** Whether the place is new to this closure. */
+  private boolean mark(long place) {
+    int slot = (int) ((place * 0x9E3779B97F4A7C15L) >>> 40) & (MARKS - 1);
+    while (markRounds[slot] == round) {
+      if (marks[slot] == place) {
+        return false;
+      }
+      slot = (slot + 1) & (MARKS - 1);
+    }
+    markRounds[slot] = round;
+    marks[slot] = place;
+    return true;
+  }
+
+  /** Whether it has grown so far that the next request had better begin with a new one. */
+  synchronized boolean full() {
+    return stackCount > STACKS_MAX;
   }
 
   private int push(int then, int stack) {
@@ -228,6 +262,7 @@ final class Automaton {
     if (ready != null) {
       return ready;
     }
+    placesLeft = MASK_PLACES_MAX;
     long[] mask = new long[tokens.words()];
     State[] path = new State[tokens.longest() + 1];
     path[0] = state;
@@ -242,6 +277,9 @@ final class Automaton {
       int at = from;
       while (at < piece.length) {
         State next = after(path[at], piece[at] & 0xff);
+        if (placesLeft < 0) {
+          throw new GrammarRefused("it can be read in too many ways at once");
+        }
         if (next.places.length == 0 && !(next.complete && at + 1 == piece.length)) {
           break;
         }

@@ -98,14 +98,15 @@ public final class Grammars {
     synchronized (kept) {
       automaton = kept.get(key);
     }
-    if (automaton == null) {
+    if (automaton == null || automaton.full()) {
       Map<String, Expr> all = rules.get();
       Network network = Network.of(all);
       String first = all.containsKey("between") ? "between" : "root";
-      automaton = new Automaton(network, network.number(first), tokens);
-      if (automaton.start().dead()) {
+      if (!network.hasEnd(network.number(first))) {
         throw new GrammarRefused("no text fits it");
       }
+      automaton = new Automaton(network, network.number(first), tokens);
+      automaton.mask(automaton.start());
       synchronized (kept) {
         kept.put(key, automaton);
       }

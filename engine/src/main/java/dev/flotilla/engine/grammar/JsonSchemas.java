@@ -201,10 +201,10 @@ final class JsonSchemas {
     }
     if (schema.has("allOf")) {
       known(schema, where, Set.of("allOf", "type"));
-      if (schema.get("allOf").size() != 1) {
-        throw new GrammarRefused(where + ".allOf has several schemas: only one is supported");
+      if (!(schema.get("allOf") instanceof ArrayNode one) || one.size() != 1) {
+        throw new GrammarRefused(where + ".allOf must be a list of one schema");
       }
-      return value(schema.get("allOf").get(0), where + ".allOf[0]");
+      return value(one.get(0), where + ".allOf[0]");
     }
     JsonNode type = schema.get("type");
     if (type instanceof ArrayNode several) {
@@ -316,8 +316,8 @@ final class JsonSchemas {
   }
 
   private Expr reference(String pointer, String where) {
-    if (!pointer.startsWith("#")) {
-      throw new GrammarRefused(where + ".$ref must point into the schema itself, with #");
+    if (!pointer.equals("#") && !pointer.startsWith("#/")) {
+      throw new GrammarRefused(where + ".$ref must point into the schema itself, with # or #/");
     }
     String known = references.get(pointer);
     if (known == null) {
@@ -341,6 +341,12 @@ final class JsonSchemas {
 
   private Expr object(JsonNode schema, String where) {
     JsonNode properties = schema.path("properties");
+    if (!properties.isMissingNode() && !properties.isObject()) {
+      throw new GrammarRefused(where + ".properties must be an object");
+    }
+    if (schema.has("required") && !schema.path("required").isArray()) {
+      throw new GrammarRefused(where + ".required must be a list");
+    }
     Set<String> required = new HashSet<>();
     schema.path("required").forEach(each -> required.add(each.asString("")));
     for (String name : required) {

@@ -75,6 +75,32 @@ final class Network {
     return number;
   }
 
+  /** Whether a rule has an end: a text that it matches. One that always needs itself has none. */
+  boolean hasEnd(int rule) {
+    boolean[] ends = new boolean[size];
+    ends[END] = true;
+    boolean more = true;
+    while (more) {
+      more = false;
+      // what follows a node mostly has a lower number, so one round finds most
+      for (int node = 1; node < size; node++) {
+        if (!ends[node] && leadsToEnd(node, ends)) {
+          ends[node] = true;
+          more = true;
+        }
+      }
+    }
+    return ends[starts[rule]];
+  }
+
+  private boolean leadsToEnd(int node, boolean[] ends) {
+    return switch (low[node]) {
+      case SPLIT -> ends[high[node]] || ends[next[node]];
+      case CALL -> ends[starts[high[node]]] && ends[next[node]];
+      default -> low[node] <= high[node] && ends[next[node]];
+    };
+  }
+
   private int add(Expr expr, int then) {
     depth++;
     if (depth > DEPTH_MAX) {

@@ -84,7 +84,17 @@ final class Hyperparameters {
   int vocabulary() throws ModelRefused {
     for (TensorInfo tensor : header.tensors()) {
       if (tensor.name().equals("token_embd.weight") && tensor.dims().size() == 2) {
-        return (int) (long) tensor.dims().get(1);
+        long rows = tensor.dims().get(1);
+        OptionalLong tokens = header.metadata().count("tokenizer.ggml.tokens");
+        if (rows > SIZE_MAX) {
+          throw new ModelRefused("a vocabulary of %d tokens is not computed".formatted(rows));
+        }
+        if (tokens.isPresent() && tokens.getAsLong() != rows) {
+          throw new ModelRefused(
+              "the vocabulary has %d tokens, the embeddings have %d rows"
+                  .formatted(tokens.getAsLong(), rows));
+        }
+        return (int) rows;
       }
     }
     throw new ModelRefused("the file lacks token_embd.weight");

@@ -164,6 +164,8 @@ class GrammarsTest {
         .hasMessage("the schema has the keyword 'uniqueItems', which is not supported");
     assertThatThrownBy(() -> schema("{\"$ref\":\"#/nowhere\"}")).hasMessageContaining("not there");
     assertThatThrownBy(() -> schema("{\"$ref\":\"#\"}")).hasMessageContaining("no text fits");
+    String endless = "{\"type\":\"array\",\"minItems\":1,\"items\":{\"$ref\":\"#\"}}";
+    assertThatThrownBy(() -> schema(endless)).hasMessageContaining("no text fits");
     assertThatThrownBy(() -> schema("{\"type\":\"string\",\"maxLength\":1000000}"))
         .hasMessageContaining("maxLength must be from 0 to 2000");
     String deep = "{\"items\":".repeat(90) + "{}" + "}".repeat(90);

@@ -1,5 +1,10 @@
 package dev.flotilla.engine.model;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import dev.flotilla.gguf.GgufHeader;
+import dev.flotilla.gguf.GgufRefused;
+import dev.flotilla.gguf.tokenizer.Tokenizer;
 import dev.flotilla.testkit.RealEngine;
 import dev.flotilla.testkit.RealServer;
 import java.io.IOException;
@@ -9,25 +14,56 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
 
-/** The real llama.cpp with a model file: its tokens of a text, its greedy way on from there. */
+/**
+ * The real llama.cpp with a model file: its tokens of a text, its greedy way on from there.
+ *
+ * <p>Tokens that are a part of a character are never chosen: llama-server tells nothing of them
+ * until the character is whole. One thread computes, since two wait for each other at every
+ * operation, which takes long where other programs have the processors.
+ */
 final class LlamaReference implements AutoCloseable {
   private static final JsonMapper JSON = new JsonMapper();
 
   private final RealServer server;
+  private final List<Integer> partsOfCharacters;
 
-  LlamaReference(Path model) {
+  /**
+   * Starts it.
+   *
+   * @param options beside those that every reference has
+   */
+  LlamaReference(Path model, String... options) throws GgufRefused {
+    Tokenizer tokenizer = Tokenizer.of(GgufHeader.read(model));
+    partsOfCharacters =
+        IntStream.range(0, tokenizer.size())
+            .filter(token -> isPart(tokenizer.piece(token)))
+            .boxed()
+            .toList();
     server =
         RealServer.of(RealEngine.LLAMA_SERVER)
             .model(model)
-            .options("--threads", "2", "--flash-attn", "off")
+            .options("--threads", "1")
+            .options(options)
             .start();
   }
 
-  /** One step: its choice, and its likeliest tokens with their log-probabilities. */
+  private static boolean isPart(byte[] piece) {
+    return !Arrays.equals(piece, new String(piece, UTF_8).getBytes(UTF_8));
+  }
+
+  /**
+   * One step.
+   *
+   * @param chosen the token that follows
+   * @param likely its likeliest tokens with their log-probabilities, the likeliest first
+   */
   record Step(int chosen, List<Likely> likely) {
     Step {
       likely = List.copyOf(likely);
@@ -54,6 +90,8 @@ final class LlamaReference implements AutoCloseable {
             .put("ignore_eos", true);
     var array = request.putArray("prompt");
     prompt.forEach(array::add);
+    ArrayNode bias = request.putArray("logit_bias");
+    partsOfCharacters.forEach(token -> bias.addArray().add(token).add(false));
     List<Step> steps = new ArrayList<>();
     for (JsonNode step : post("/completion", request).get("completion_probabilities")) {
       List<Likely> likely = new ArrayList<>();
@@ -61,6 +99,9 @@ final class LlamaReference implements AutoCloseable {
         likely.add(new Likely(token.get("id").asInt(), token.get("logprob").asDouble()));
       }
       steps.add(new Step(step.get("id").asInt(), likely));
+    }
+    if (steps.size() != count) {
+      throw new IOException("%d of %d tokens were told".formatted(steps.size(), count));
     }
     return steps;
   }

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.gguf.GgufHeader;
 import dev.flotilla.gguf.GgufRefused;
-import dev.flotilla.gguf.GgufWriter;
 import dev.flotilla.gguf.MemoryArithmetic;
 import dev.flotilla.testkit.GemmaModel;
+import dev.flotilla.testkit.GgufWriter;
 import dev.flotilla.testkit.Needs;
 import dev.flotilla.testkit.SmallModel;
 import java.io.IOException;

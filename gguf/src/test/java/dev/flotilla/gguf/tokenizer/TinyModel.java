@@ -2,8 +2,8 @@ package dev.flotilla.gguf.tokenizer;
 
 import dev.flotilla.gguf.GgufHeader;
 import dev.flotilla.gguf.GgufRefused;
-import dev.flotilla.gguf.GgufWriter;
 import dev.flotilla.gguf.StringTable;
+import dev.flotilla.testkit.GgufWriter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

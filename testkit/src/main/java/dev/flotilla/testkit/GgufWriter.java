@@ -1,22 +1,43 @@
-package dev.flotilla.gguf;
+package dev.flotilla.testkit;
 
+import java.io.BufferedOutputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
-/** Writes small model files for tests. */
+/**
+ * Writes model files (GGUF, version 3, little-endian): right ones, and wrong ones for tests of
+ * those who read. Tensors' bytes are made when they are written, so a file may be larger than the
+ * heap.
+ *
+ * <p>Source of the layout: {@code ggml/include/gguf.h}.
+ */
 public final class GgufWriter {
+  private static final int ALIGNMENT = 32;
+
   private final ByteArrayOutputStream keys = new ByteArrayOutputStream();
   private final ByteArrayOutputStream tensors = new ByteArrayOutputStream();
+  private final List<Placed> contents = new ArrayList<>();
   private long keyCount;
   private long tensorCount;
-  private final ByteArrayOutputStream data = new ByteArrayOutputStream();
+  private long dataBytes;
   private int version = 3;
+
+  /** The bytes of a tensor. */
+  @FunctionalInterface
+  public interface Content {
+    void writeTo(OutputStream out) throws IOException;
+  }
+
+  private record Placed(long bytes, Content content) {}
 
   /** A llama of two layers with everything that the arithmetic asks for. */
   public static GgufWriter tinyLlama() {
@@ -109,34 +130,42 @@ public final class GgufWriter {
     return this;
   }
 
-  /** A key whose type and value bytes are what the test says. */
+  /** A key whose type and value bytes are what the caller says. */
   public GgufWriter raw(String key, int type, byte... value) {
     head(key, type);
     keys.writeBytes(value);
     return this;
   }
 
-  /** A tensor of zeros. */
+  /** A tensor of zeros; of a type that is not among {@link RandomBlocks}, a byte a number. */
   public GgufWriter tensor(String name, int type, long... dims) {
     long elements = 1;
     for (long dim : dims) {
       elements *= dim;
     }
     long count = elements;
-    long bytes =
-        TensorType.of(type)
-            .map(known -> count / known.blockElements() * known.blockBytes())
-            .orElse(count);
+    long bytes = RandomBlocks.of(type).map(known -> known.bytes(count)).orElse(count);
     return tensorOf(name, type, new byte[(int) bytes], dims);
   }
 
   public GgufWriter tensorOf(String name, int type, byte[] bytes, long... dims) {
-    tensorAt(name, type, data.size(), dims);
-    data.writeBytes(bytes);
-    pad(data);
+    return tensorFrom(name, type, bytes.length, out -> out.write(bytes), dims);
+  }
+
+  /**
+   * A tensor whose bytes are made when the file is written.
+   *
+   * @param bytes that {@code content} writes
+   * @param dims elements per dimension, the fastest first: columns, rows
+   */
+  public GgufWriter tensorFrom(String name, int type, long bytes, Content content, long... dims) {
+    tensorAt(name, type, dataBytes, dims);
+    contents.add(new Placed(bytes, content));
+    dataBytes += bytes + padding(bytes);
     return this;
   }
 
+  /** A tensor that speaks of bytes which the caller sees to, or doesn't. */
   public GgufWriter tensorAt(String name, int type, long offset, long... dims) {
     tensorCount++;
     string(tensors, name);
@@ -150,14 +179,17 @@ public final class GgufWriter {
   }
 
   public byte[] bytes() {
-    ByteArrayOutputStream out = header(tensorCount, keyCount);
-    pad(out);
-    out.writeBytes(data.toByteArray());
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    try {
+      writeTo(out);
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
     return out.toByteArray();
   }
 
   /** A header that speaks of other counts than it has. */
-  ByteArrayOutputStream header(long tensorsSaid, long keysSaid) {
+  public ByteArrayOutputStream header(long tensorsSaid, long keysSaid) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     out.writeBytes("GGUF".getBytes(StandardCharsets.US_ASCII));
     i32(out, version);
@@ -169,7 +201,20 @@ public final class GgufWriter {
   }
 
   public Path write(Path file) throws IOException {
-    return Files.write(file, bytes());
+    try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(file), 1 << 16)) {
+      writeTo(out);
+    }
+    return file;
+  }
+
+  private void writeTo(OutputStream out) throws IOException {
+    byte[] header = header(tensorCount, keyCount).toByteArray();
+    out.write(header);
+    out.write(new byte[padding(header.length)]);
+    for (Placed placed : contents) {
+      placed.content().writeTo(out);
+      out.write(new byte[padding(placed.bytes())]);
+    }
   }
 
   private void head(String key, int type) {
@@ -178,8 +223,8 @@ public final class GgufWriter {
     i32(keys, type);
   }
 
-  private static void pad(ByteArrayOutputStream out) {
-    out.writeBytes(new byte[Math.ceilDiv(out.size(), 32) * 32 - out.size()]);
+  private static int padding(long bytes) {
+    return (int) (Math.ceilDiv(bytes, ALIGNMENT) * ALIGNMENT - bytes);
   }
 
   private static void string(ByteArrayOutputStream out, String text) {
