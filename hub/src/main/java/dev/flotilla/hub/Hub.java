@@ -3,7 +3,6 @@ package dev.flotilla.hub;
 import dev.flotilla.hub.api.Api;
 import dev.flotilla.hub.api.HostGuard;
 import dev.flotilla.hub.api.HubStatus;
-import dev.flotilla.hub.fleet.BackendView;
 import dev.flotilla.hub.fleet.Fleet;
 import dev.flotilla.hub.fleet.FleetLimits;
 import dev.flotilla.hub.fleet.WorkerView;
@@ -299,11 +298,7 @@ public final class Hub implements AutoCloseable {
 
   /** A reply in order is proof of life, where a question was answered with none. */
   private void alive(Target target) {
-    if (target.kind() == Target.Kind.BACKEND
-        && fleet.backends().stream()
-            .anyMatch(view ->
-                view.name().equals(target.name())
-                    && view.state() == BackendView.State.UNREACHABLE)) {
+    if (target.kind() == Target.Kind.BACKEND && fleet.isUnreachable(target.name())) {
       fleet.backendHeard(target, "");
     }
   }

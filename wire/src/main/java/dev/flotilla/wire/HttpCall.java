@@ -21,10 +21,10 @@ public final class HttpCall {
    *     line, or a header is one of those that the client writes itself
    */
   public HttpCall(String method, String target, HttpHeaders headers, byte[] body) {
-    if (method.isEmpty() || !method.chars().allMatch(c -> c >= 'A' && c <= 'Z')) {
+    if (method.isEmpty() || !within(method, 'A', 'Z')) {
       throw new IllegalArgumentException("a method is an upper-case word");
     }
-    if (!target.startsWith("/") || !target.chars().allMatch(c -> c > ' ' && c < 0x7f)) {
+    if (!target.startsWith("/") || !within(target, '!', '~')) {
       throw new IllegalArgumentException(
           "a target begins with / and holds neither spaces nor control characters");
     }
@@ -43,6 +43,15 @@ public final class HttpCall {
     this.target = target;
     this.headers = headers;
     this.body = body;
+  }
+
+  private static boolean within(String text, char least, char most) {
+    for (int i = 0; i < text.length(); i++) {
+      if (text.charAt(i) < least || text.charAt(i) > most) {
+        return false;
+      }
+    }
+    return true;
   }
 
   public static HttpCall get(String target, HttpHeaders headers) {

@@ -17,7 +17,7 @@ import tools.jackson.core.JsonParser;
  * its last one, or says that the thing is broken. What stands where is the subclass's: {@link
  * #field} is asked for each field, with the level that the subclass gave the object.
  */
-abstract sealed class JsonWalk permits ChunkScan, OutputScan {
+abstract sealed class JsonWalk permits ChunkScan, OutputScan, UsageWalk {
   byte[] bytes = new byte[0];
   int at;
   int end;

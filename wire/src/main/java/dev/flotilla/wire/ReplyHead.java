@@ -154,10 +154,10 @@ record ReplyHead(
   }
 
   private static long length(String value) throws ReplyMalformed {
-    boolean digits =
-        !value.isEmpty()
-            && value.length() <= LENGTH_DIGITS_MAX
-            && value.chars().allMatch(c -> c >= '0' && c <= '9');
+    boolean digits = !value.isEmpty() && value.length() <= LENGTH_DIGITS_MAX;
+    for (int i = 0; digits && i < value.length(); i++) {
+      digits = value.charAt(i) >= '0' && value.charAt(i) <= '9';
+    }
     if (!digits) {
       throw new ReplyMalformed("the reply's Content-Length is not a number of bytes");
     }

@@ -3,12 +3,17 @@ package dev.flotilla.wire;
 import dev.flotilla.wire.RequestScan.Field;
 import dev.flotilla.wire.RequestScan.Span;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** What a request's body says, while {@link RequestReader} reads it; never changed afterwards. */
 final class RequestFields {
   /** The top level's fields, in their order. */
   final List<Field> all = new ArrayList<>();
+
+  /** The same by name: a request is asked for some twenty fields, most of which are not there. */
+  final Map<String, Field> byName = new HashMap<>();
 
   String model = "";
   boolean stream;

@@ -5,7 +5,6 @@ import dev.flotilla.wire.RequestScan.Field;
 import dev.flotilla.wire.RequestScan.Refused;
 import dev.flotilla.wire.RequestScan.Scanned;
 import dev.flotilla.wire.RequestScan.Span;
-import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -24,7 +23,6 @@ final class RequestReader {
   private final Endpoint endpoint;
   private final byte[] body;
   private final RequestFields fields = new RequestFields();
-  private final Set<String> seen = new HashSet<>();
 
   RequestReader(Endpoint endpoint, byte[] body) {
     this.endpoint = endpoint;
@@ -77,13 +75,13 @@ final class RequestReader {
       while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
         String name = parser.currentName();
         int keyFrom = start(parser);
-        if (!seen.add(name)) {
+        if (fields.byName.containsKey(name)) {
           throw new BadRequest(
               "duplicate_field",
               "the body has the field " + Names.shown(name) + " twice; each may be there once",
               name.length() <= PARAM_CHARS_MAX ? name : null);
         }
-        if (seen.size() > RequestScan.FIELDS_MAX) {
+        if (fields.all.size() == RequestScan.FIELDS_MAX) {
           throw invalid(
               "invalid_value",
               "the body has more than " + RequestScan.FIELDS_MAX + " top-level fields");
@@ -91,7 +89,9 @@ final class RequestReader {
         boolean nothing = parser.nextToken() == JsonToken.VALUE_NULL;
         int valueFrom = start(parser);
         field(parser, name);
-        fields.all.add(new Field(name, keyFrom, valueFrom, end(parser), nothing));
+        Field read = new Field(name, keyFrom, valueFrom, end(parser), nothing);
+        fields.all.add(read);
+        fields.byName.put(name, read);
       }
       if (parser.nextToken() != null) {
         throw invalid("invalid_json", "the body must be one JSON object and nothing after it");
@@ -103,7 +103,7 @@ final class RequestReader {
   }
 
   private void require(String name, String what) throws BadRequest {
-    if (!seen.contains(name)) {
+    if (!fields.byName.containsKey(name)) {
       throw missing(name, what);
     }
   }
@@ -189,15 +189,23 @@ final class RequestReader {
               + " are allowed",
           "model");
     }
-    if (model.codePoints().anyMatch(c -> Character.isISOControl(c) || isSurrogate(c))) {
+    if (!wholeCharacters(model)) {
       throw new BadRequest(
           "invalid_value", "\"model\" holds a control character or half a character", "model");
     }
     fields.model = model;
   }
 
-  private static boolean isSurrogate(int codePoint) {
-    return codePoint >= Character.MIN_SURROGATE && codePoint <= Character.MAX_SURROGATE;
+  private static boolean wholeCharacters(String text) {
+    for (int i = 0; i < text.length(); ) {
+      int codePoint = text.codePointAt(i);
+      boolean half = codePoint >= Character.MIN_SURROGATE && codePoint <= Character.MAX_SURROGATE;
+      if (half || Character.isISOControl(codePoint)) {
+        return false;
+      }
+      i += Character.charCount(codePoint);
+    }
+    return true;
   }
 
   private void streamOptions(JsonParser parser) throws BadRequest {

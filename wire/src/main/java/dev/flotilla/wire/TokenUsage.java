@@ -15,6 +15,11 @@ public record TokenUsage(long promptTokens, long completionTokens, long cachedTo
 
   /** Reads the object's own bytes. */
   static TokenUsage read(byte[] json, int start, int length) throws JacksonException {
+    TokenUsage usual = UsageWalk.read(json, start, length);
+    return usual != null ? usual : parsed(json, start, length);
+  }
+
+  private static TokenUsage parsed(byte[] json, int start, int length) throws JacksonException {
     long prompt = 0;
     long completion = 0;
     long cached = -1;

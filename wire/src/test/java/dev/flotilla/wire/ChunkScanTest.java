@@ -154,6 +154,34 @@ class ChunkScanTest {
   }
 
   @Test
+  void usageIsReadTheSameWhateverElseAnEngineWritesIntoIt() {
+    record Case(String usage, TokenUsage read) {}
+    for (Case each :
+        new Case[] {
+          new Case("{}", new TokenUsage(0, 0, -1)),
+          new Case("{ \"prompt_tokens\" : 12 , \"total_tokens\":12}", new TokenUsage(12, 0, -1)),
+          new Case(
+              "{\"completion_tokens\":3,\"prompt_tokens\":9,\"prompt_tokens_details\":{\"cached_tokens\":4,\"audio_tokens\":1},\"completion_tokens_details\":{\"cached_tokens\":7}}",
+              new TokenUsage(9, 3, 4)),
+          new Case(
+              "{\"prompt_tokens\":9,\"completion_tokens\":3,\"prompt_tokens_details\":null,\"cost\":\"1 ct\"}",
+              new TokenUsage(9, 3, -1)),
+          new Case("{\"prompt\\u005ftokens\":9}", new TokenUsage(9, 0, -1)),
+          new Case("{\"prompt_tokens\":9.0,\"completion_tokens\":3e1}", new TokenUsage(9, 30, -1)),
+          new Case("{\"prompt_tokens\":-1,\"completion_tokens\":null}", new TokenUsage(0, 0, -1)),
+          new Case(
+              "{\"cached_tokens\":5,\"prompt_tokens_details\":{\"deep\":{\"cached_tokens\":5}}}",
+              new TokenUsage(0, 0, -1)),
+        }) {
+      assertThat(scan("{\"usage\":" + each.usage() + "}")).as(each.usage()).isTrue();
+      assertThat(scan.usage()).as(each.usage()).isEqualTo(each.read());
+    }
+    for (String broken : new String[] {"{\"prompt_tokens\":012}", "{\"prompt_tokens\":tru}"}) {
+      assertThat(scan("{\"usage\":" + broken + "}")).as(broken).isFalse();
+    }
+  }
+
+  @Test
   void anyChoiceThatIsFinishedCounts() {
     assertThat(
             scan(

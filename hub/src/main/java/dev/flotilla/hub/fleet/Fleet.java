@@ -242,6 +242,11 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
     return locked(snapshots::backendViews);
   }
 
+  /** Whether the backend of that name did not answer when it was last asked; waits for nobody. */
+  public boolean isUnreachable(String backend) {
+    return snapshots.isUnreachable(backend);
+  }
+
   /** Where the backends are that have their keys, in use or not. */
   public List<Target> backendTargets() {
     return locked(snapshots::backendTargets);

@@ -18,7 +18,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Makes what the gateway sees out of what the fleet knows. Keeps the backends' dialers, which hold
@@ -35,6 +37,9 @@ final class SnapshotBuilder {
 
   /** What was heard of the backends that have a target. */
   private final Map<String, BackendView> heard = new HashMap<>();
+
+  /** Of these, the names of those that did not answer; read by any thread, with each request. */
+  private volatile Set<String> unreachable = Set.of();
 
   private FleetSpec spec = new FleetSpec(List.of(), List.of(), List.of(), FleetSpec.Limits.DEFAULT);
   private long revision;
@@ -62,6 +67,7 @@ final class SnapshotBuilder {
         backendTarget(backend).ifPresent(target -> backends.put(backend.name(), target));
       }
     }
+    lookForUnreachable();
     spec = next;
     revision = nextRevision;
     List<String> names = new ArrayList<>();
@@ -95,10 +101,24 @@ final class SnapshotBuilder {
     Instant since = before.state() == state && before.since() != null ? before.since() : at;
     heard.put(target.name(), new BackendView(target.name(), state, trouble, since));
     backends.put(target.name(), now.admitting(trouble.isEmpty()));
+    lookForUnreachable();
     if (before.state() != state) {
       events.backendHeard(target.name(), before.state(), trouble);
     }
     return true;
+  }
+
+  private void lookForUnreachable() {
+    unreachable =
+        heard.values().stream()
+            .filter(view -> view.state() == BackendView.State.UNREACHABLE)
+            .map(BackendView::name)
+            .collect(Collectors.toUnmodifiableSet());
+  }
+
+  /** Needs no lock. */
+  boolean isUnreachable(String backend) {
+    return unreachable.contains(backend);
   }
 
   List<BackendView> backendViews() {

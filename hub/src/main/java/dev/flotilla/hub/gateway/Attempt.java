@@ -21,6 +21,7 @@ import dev.flotilla.wire.Json;
 import dev.flotilla.wire.RequestScan.Endpoint;
 import io.helidon.webserver.http.ServerRequest;
 import java.io.IOException;
+import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.LongSupplier;
@@ -77,7 +78,7 @@ final class Attempt {
             target.dialect(),
             target.promise(),
             exchange.model,
-            "fp_%08x".formatted(target.ledgerKey().hashCode()),
+            "fp_" + HexFormat.of().toHexDigits(target.ledgerKey().hashCode()),
             answers.index());
   }
 

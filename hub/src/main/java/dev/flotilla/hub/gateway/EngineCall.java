@@ -22,6 +22,10 @@ final class EngineCall {
   private static final HeaderName TRACESTATE = HeaderNames.create("tracestate");
   private static final List<HeaderName> PASSED = List.of(TRACEPARENT, TRACESTATE);
   private static final int VALUE_CHARS_MAX = 512;
+  private static final HttpHeaders FOR_JSON =
+      HttpHeaders.of("content-type", "application/json", "accept", "application/json");
+  private static final HttpHeaders FOR_EVENTS =
+      HttpHeaders.of("content-type", "application/json", "accept", "text/event-stream");
 
   private EngineCall() {}
 
@@ -65,12 +69,9 @@ final class EngineCall {
 
   /** What every request to a target carries. */
   static HttpHeaders headers(Target target, boolean stream) {
-    String accept = stream ? "text/event-stream" : "application/json";
+    HttpHeaders headers = stream ? FOR_EVENTS : FOR_JSON;
     String key = target.apiKey();
-    return key == null
-        ? HttpHeaders.of("content-type", "application/json", "accept", accept)
-        : HttpHeaders.of(
-            "content-type", "application/json", "accept", accept, "authorization", "Bearer " + key);
+    return key == null ? headers : headers.with("authorization", "Bearer " + key);
   }
 
   private static HttpHeaders passed(HttpHeaders headers, HeaderName name, String value) {

@@ -97,6 +97,8 @@ final class AskedReader {
     if (value("return_progress").asBoolean(false)) {
       kept.add("prompt_progress");
     }
+    JsonNode temperature = value("temperature");
+    JsonNode parallelCalls = value("parallel_tool_calls");
     return new Asked(
         endpoint,
         scanned,
@@ -105,9 +107,9 @@ final class AskedReader {
         prompts,
         stop,
         choice,
-        value("parallel_tool_calls").isBoolean() && !value("parallel_tool_calls").asBoolean(),
+        parallelCalls.isBoolean() && !parallelCalls.asBoolean(),
         topLogprobs,
-        value("temperature").isNumber() && value("temperature").asDouble() == 0,
+        temperature.isNumber() && temperature.asDouble() == 0,
         kept);
   }
 
