@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Makes the AOT cache (JEP 514) that lets flotilla start in a fraction of the time: runs the hub
- * once, for real, with the options that the launcher uses, and lets the JVM write down what it
- * loaded and compiled. Run at {@code package} by the JDK that will run flotilla.
+ * Makes an AOT cache (JEP 514) that lets flotilla start in a fraction of the time: runs the hub, or
+ * the built-in engine, once, for real, with the options that the launcher uses, and lets the JVM
+ * write down what it loaded and compiled. Run at {@code package} by the JDK that will run flotilla.
  *
  * <p>The cache is a convenience: where it can't be made, this says so in one line and ends well.
  */
@@ -19,7 +19,10 @@ public final class MakeAotCache {
 
   private MakeAotCache() {}
 
-  /** Arguments: the folder with the jars, the file with java's options, the cache to write. */
+  /**
+   * Arguments: the folder with the jars, the file with java's options, the cache to write, the
+   * command that is the training run.
+   */
   public static void main(String[] args) throws IOException, InterruptedException {
     Path lib = Path.of(args[0]);
     Path options = Path.of(args[1]);
@@ -28,7 +31,7 @@ public final class MakeAotCache {
       return;
     }
     Files.deleteIfExists(cache);
-    Path log = cache.resolveSibling("flotilla.aot.log");
+    Path log = cache.resolveSibling(cache.getFileName() + ".log");
     List<String> command =
         List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -37,7 +40,7 @@ public final class MakeAotCache {
             "-cp",
             lib.resolve("flotilla-cli.jar").toString(),
             "dev.flotilla.cli.Main",
-            "train");
+            args[3]);
     Process process =
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
     boolean ended = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);

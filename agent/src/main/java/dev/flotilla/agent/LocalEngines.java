@@ -1,5 +1,7 @@
 package dev.flotilla.agent;
 
+import dev.flotilla.agent.engine.BuiltinAdapter;
+import dev.flotilla.agent.engine.BuiltinProgram;
 import dev.flotilla.agent.engine.EngineAdapter;
 import dev.flotilla.agent.engine.LlamaServerAdapter;
 import dev.flotilla.agent.engine.LlamaServerInstallation;
@@ -64,6 +66,10 @@ public final class LocalEngines implements Supervision.Source {
     policy
         .engine(EngineFlags.MLX_LM)
         .map(rule -> new MlxLmAdapter(PythonInstallation.mlxLm(home, rule, searchPath, linux)))
+        .ifPresent(adapters::add);
+    policy
+        .engine(EngineFlags.BUILTIN)
+        .map(rule -> new BuiltinAdapter(BuiltinProgram.ofThisProcess()))
         .ifPresent(adapters::add);
     return List.copyOf(adapters);
   }

@@ -18,7 +18,9 @@ import dev.flotilla.cli.output.WrongUsage;
 import dev.flotilla.cli.serve.AgentCommand;
 import dev.flotilla.cli.serve.Engines;
 import dev.flotilla.cli.serve.HubCommand;
+import dev.flotilla.cli.serve.ServeCommand;
 import dev.flotilla.cli.serve.Train;
+import dev.flotilla.cli.serve.TrainEngine;
 import dev.flotilla.cli.serve.UpCommand;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -70,6 +72,7 @@ public final class Main {
   static CommandLine commands(Shell shell, String name) {
     Map<String, Supplier<Object>> all = new LinkedHashMap<>();
     all.put("up", () -> new UpCommand(shell));
+    all.put("serve", () -> new ServeCommand(shell));
     all.put("hub", () -> new HubCommand(shell));
     all.put("agent", () -> new AgentCommand(shell));
     all.put("apply", () -> new Apply(shell));
@@ -99,6 +102,7 @@ public final class Main {
                 .addSubcommand(Keys.ListAll.ofTokens(shell))
                 .addSubcommand(new Tokens.Revoke(shell)));
     all.put("doctor", () -> new Doctor(shell, home -> Engines.found(home, shell)));
+    all.put("train-engine", () -> new TrainEngine(shell));
     all.put("train", () -> new Train(Main::askOnce));
     CommandLine root = new CommandLine(new Flotilla());
     all.forEach((each, command) -> {

@@ -107,6 +107,14 @@ final class LauncherTest {
   }
 
   @Test
+  void onlyTheEngineGetsTheEnginesJvm() throws Exception {
+    String options = "agent/src/main/resources/dev/flotilla/agent/engine/builtin.options";
+
+    assertThat(launch("serve", "m.gguf").out()).contains(options).doesNotContain("java.options");
+    assertThat(launch("up").out()).contains("cli/java.options").doesNotContain("builtin.options");
+  }
+
+  @Test
   void aChangedSourceIsBuiltUnlessTheUserSaysNot() throws Exception {
     launch("get", "workers");
     aged(tree().resolve("cli/target/built"));

@@ -79,9 +79,14 @@ public final class Tape {
 
   /** An engine that asks the real one, and writes down what it says. */
   public ScriptedEngine recording(RealServer real) {
+    return recording(real.port());
+  }
+
+  /** The same of a server on a port of this machine. */
+  public ScriptedEngine recording(int port) {
     return engine(exchange -> {
       ReceivedRequest request = exchange.request();
-      ObjectNode line = asked(real, request);
+      ObjectNode line = asked(port, request);
       synchronized (this) {
         if (find(request.path(), content(request)).isEmpty()) {
           exchanges.add(line);
@@ -129,9 +134,9 @@ public final class Tape {
     }
   }
 
-  private static ObjectNode asked(RealServer real, ReceivedRequest request) throws IOException {
+  private static ObjectNode asked(int port, ReceivedRequest request) throws IOException {
     HttpRequest.Builder builder =
-        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + real.port() + request.path()))
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + request.path()))
             .timeout(ANSWER_LIMIT)
             .header("Content-Type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofByteArray(request.body()));

@@ -13,9 +13,10 @@ public final class EngineFlags {
   public static final String LLAMA_SERVER = "llama-server";
   public static final String VLLM = "vllm";
   public static final String MLX_LM = "mlx-lm";
+  public static final String BUILTIN = "builtin";
 
   /** The engines' words in a recipe. */
-  public static final List<String> ENGINES = List.of(LLAMA_SERVER, VLLM, MLX_LM);
+  public static final List<String> ENGINES = List.of(BUILTIN, LLAMA_SERVER, VLLM, MLX_LM);
 
   /** vLLM 0.32's {@code vllm serve --help=all}. */
   static final Map<String, String> VLLM_OWNED =
@@ -69,7 +70,28 @@ public final class EngineFlags {
           Map.entry("allowed-origins", "the agent"),
           Map.entry("help", "the agent"));
 
+  /** Options of {@code flotilla serve}. */
+  static final Map<String, String> BUILTIN_OWNED =
+      Map.ofEntries(
+          Map.entry("context", "promise.context"),
+          Map.entry("slots", "slots"),
+          Map.entry("reasoning-format", "promise.reasoning"),
+          Map.entry("chat-template", "chat-template"),
+          Map.entry("name", "the model's name"),
+          Map.entry("alias", "the model's name"),
+          Map.entry("listen", "the agent"),
+          Map.entry("api-key-file", "the agent"),
+          Map.entry("allow-no-keys", "the agent"),
+          Map.entry("kernels", "the agent"),
+          Map.entry("help", "the agent"),
+          Map.entry("version", "the agent"));
+
   private EngineFlags() {}
+
+  /** Whether the engine reads one GGUF file, and not a folder. */
+  public static boolean readsGguf(String engine) {
+    return engine.equals(LLAMA_SERVER) || engine.equals(BUILTIN);
+  }
 
   /**
    * Who sets the option, where it is not the recipe's {@code args}.
@@ -83,6 +105,7 @@ public final class EngineFlags {
     return switch (engine) {
       case VLLM -> abbreviated(VLLM_OWNED, name.replace('_', '-'));
       case MLX_LM -> abbreviated(MLX_LM_OWNED, name);
+      case BUILTIN -> Optional.ofNullable(BUILTIN_OWNED.get(name));
       default -> LlamaServerFlags.owner(name);
     };
   }

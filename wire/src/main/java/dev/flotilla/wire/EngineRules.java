@@ -29,6 +29,8 @@ public final class EngineRules {
     switch (spec.engine()) {
       case EngineFlags.VLLM -> vllm(spec, found);
       case EngineFlags.MLX_LM -> mlxLm(spec, found);
+      case EngineFlags.BUILTIN ->
+          foreignParsers(spec, "the built-in engine knows the form by the template", found);
       default -> foreignParsers(spec, "llama-server knows the form by the template", found);
     }
     if (spec.embeddings() && !spec.engine().equals(EngineFlags.LLAMA_SERVER)) {

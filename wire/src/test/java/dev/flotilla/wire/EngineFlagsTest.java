@@ -12,10 +12,12 @@ class EngineFlagsTest {
     assertThat(EngineFlags.owner("vllm", "max-mod")).hasValue("promise.context");
     assertThat(EngineFlags.owner("mlx-lm", "decode")).hasValue("slots");
     assertThat(EngineFlags.owner("llama-server", "np")).hasValue("slots");
+    assertThat(EngineFlags.owner("builtin", "context")).hasValue("promise.context");
   }
 
   @Test
   void whatNothingOwnsIsTheRecipes() {
+    assertThat(EngineFlags.owner("builtin", "kv-type")).isEmpty();
     assertThat(EngineFlags.owner("vllm", "dtype")).isEmpty();
     assertThat(EngineFlags.owner("vllm", "model-impl")).isEmpty();
     assertThat(EngineFlags.owner("vllm", "tensor-parallel-size")).isEmpty();

@@ -99,6 +99,15 @@ final class ExitReason {
                   found -> "It does not take one of its options: " + quoted(found.group()))),
           known(PYTHON_ERROR, found -> "It failed: " + quoted(found.group())));
 
+  static final ExitReason BUILTIN =
+      new ExitReason(
+          List.of(
+              known(
+                  "java.lang.OutOfMemoryError.*",
+                  found -> "Its heap was too small: " + quoted(found.group())),
+              known("^flotilla: (.*)", found -> "It says: " + quoted(found.group(1)))),
+          known("^Exception in thread.*", found -> "It failed: " + quoted(found.group())));
+
   static final ExitReason MLX_LM =
       new ExitReason(
           List.of(

@@ -13,7 +13,6 @@ import dev.flotilla.wire.WorkerSpec.Reasoning;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -45,16 +44,13 @@ public final class LlamaServerAdapter implements EngineAdapter {
 
   private final LlamaServerInstallation installation;
   private volatile @Nullable Prepared prepared;
-  private volatile @Nullable Read lastRead;
+  private final GgufHeaders headers = new GgufHeaders();
 
   public LlamaServerAdapter(LlamaServerInstallation installation) {
     this.installation = installation;
   }
 
   private record Prepared(Binary binary) {}
-
-  /** A header and the state of the file that it was read from. */
-  private record Read(Path model, long size, FileTime modified, GgufHeader header) {}
 
   @Override
   public String engine() {
@@ -118,18 +114,13 @@ public final class LlamaServerAdapter implements EngineAdapter {
 
   @Override
   public int longestTokenBytes(Path model) throws ModelRefused {
-    return header(model).longestTokenBytes();
+    return headers.header(model).longestTokenBytes();
   }
 
   @Override
   public MemoryNeed memoryNeed(WorkerSpec spec, Path model) throws ModelRefused {
-    GgufHeader header = header(model);
-    long trained = header.contextLength().orElse(Long.MAX_VALUE);
-    if (spec.contextTokens() > trained) {
-      throw new ModelRefused(
-          "%s was made for a context of %,d tokens, and promise.context is %,d; promise at most that."
-              .formatted(model, trained, spec.contextTokens()));
-    }
+    GgufHeader header = headers.header(model);
+    GgufHeaders.checkContext(header, model, spec.contextTokens());
     try {
       CacheLayout layout = layout(spec);
       long weights = MemoryArithmetic.weightBytes(header);
@@ -311,26 +302,5 @@ public final class LlamaServerAdapter implements EngineAdapter {
   @Override
   public String explainExit(int exitCode, List<String> lastLogLines) {
     return ExitReason.LLAMA_SERVER.explain(exitCode, lastLogLines);
-  }
-
-  private GgufHeader header(Path model) throws ModelRefused {
-    try {
-      long size = Files.size(model);
-      FileTime modified = Files.getLastModifiedTime(model);
-      Read read = lastRead;
-      if (read != null
-          && read.model.equals(model)
-          && read.size == size
-          && read.modified.equals(modified)) {
-        return read.header;
-      }
-      GgufHeader header = GgufHeader.read(model);
-      lastRead = new Read(model, size, modified, header);
-      return header;
-    } catch (GgufRefused e) {
-      throw new ModelRefused(String.valueOf(e.getMessage()));
-    } catch (IOException e) {
-      throw new ModelRefused(model + ": the file can't be read or is gone: " + e.getMessage());
-    }
   }
 }

@@ -11,15 +11,15 @@ import java.util.regex.Pattern;
  * An engine as a person names it:
  *
  * <ul>
- *   <li>{@code llama-server}, one that is known, or {@code NAME=llama-server --option value …}, the
- *       same with options of its own;
+ *   <li>{@code builtin} or {@code llama-server}, which are known, or {@code NAME=llama-server
+ *       --option value …}, the same with options of its own;
  *   <li>{@code NAME=COMMAND LINE}, any server, with a place for its {@code {port}};
  *   <li>{@code NAME=URL}, one that runs already.
  * </ul>
  */
 public sealed interface EngineChoice {
   /** Engines that are started without being told how. */
-  List<String> KNOWN = List.of("llama-server");
+  List<String> KNOWN = List.of("builtin", "llama-server");
 
   /** What tables call it. */
   String name();
@@ -52,7 +52,7 @@ public sealed interface EngineChoice {
     String name = (equals < 0 ? text : text.substring(0, equals)).strip();
     if (!Reading.NAME.matcher(name).matches()) {
       throw new CommandTemplate.Malformed(
-          "it begins with no name; write llama-server, NAME=COMMAND LINE or NAME=URL");
+          "it begins with no name; write builtin, llama-server, NAME=COMMAND LINE or NAME=URL");
     }
     if (equals < 0) {
       if (!KNOWN.contains(name)) {

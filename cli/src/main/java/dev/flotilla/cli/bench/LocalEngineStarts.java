@@ -1,5 +1,8 @@
 package dev.flotilla.cli.bench;
 
+import dev.flotilla.agent.engine.BuiltinAdapter;
+import dev.flotilla.agent.engine.BuiltinProgram;
+import dev.flotilla.agent.engine.EngineAdapter;
 import dev.flotilla.agent.engine.LlamaServerAdapter;
 import dev.flotilla.agent.engine.LlamaServerInstallation;
 import dev.flotilla.agent.engine.ProgressListener;
@@ -19,6 +22,7 @@ import dev.flotilla.cli.serve.AgentNews;
 import dev.flotilla.cli.serve.Engines;
 import dev.flotilla.cli.serve.ModelName;
 import dev.flotilla.cli.serve.UpModel;
+import dev.flotilla.wire.EngineFlags;
 import java.nio.file.Path;
 import java.util.Map;
 
@@ -94,12 +98,11 @@ final class LocalEngineStarts {
             .engine(choice.engine())
             .orElseThrow(
                 () -> new Failure(policy.file() + " does not allow the engine " + choice.engine()));
-    return new LlamaServerStart(
-        choice,
-        ModelName.of(model),
-        new LlamaServerAdapter(new LlamaServerInstallation(home, rule, searchPath())),
-        progress,
-        machine);
+    EngineAdapter adapter =
+        choice.engine().equals(EngineFlags.BUILTIN)
+            ? new BuiltinAdapter(BuiltinProgram.ofThisProcess())
+            : new LlamaServerAdapter(new LlamaServerInstallation(home, rule, searchPath()));
+    return new KnownEngineStart(choice, ModelName.of(model), adapter, progress, machine);
   }
 
   /** What starts that engine. */

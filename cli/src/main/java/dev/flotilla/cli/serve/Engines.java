@@ -1,12 +1,14 @@
 package dev.flotilla.cli.serve;
 
 import dev.flotilla.agent.LocalEngines;
+import dev.flotilla.agent.engine.BuiltinProgram;
 import dev.flotilla.agent.policy.Policy;
 import dev.flotilla.agent.policy.Policy.EngineRule;
 import dev.flotilla.agent.policy.PolicyRefused;
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Shell;
+import dev.flotilla.wire.EngineFlags;
 import dev.flotilla.wire.NodeFacts.EngineFacts;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -17,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The engines of an agent, as its policy and its command line say. */
 public final class Engines {
-  private static final String LLAMA_SERVER = "llama-server";
+  private static final String LLAMA_SERVER = EngineFlags.LLAMA_SERVER;
 
   private Engines() {}
 
@@ -57,10 +59,31 @@ public final class Engines {
     return new LocalEngines(home, policy, shell.variable("PATH").orElse(""));
   }
 
-  /** The engines that this machine can start without installing anything. */
+  private static String withKernels(String version) {
+    String kernels =
+        BuiltinProgram.ofThisProcess().flatMap(BuiltinProgram::kernels).orElse("unknown");
+    return (version + " (kernels: " + kernels + ")").strip();
+  }
+
+  /** The engine of a model of which nothing else was said: one that is there, else our own. */
+  static String usual(List<EngineFacts> found) {
+    return found.stream().anyMatch(each -> each.engine().equals(LLAMA_SERVER))
+        ? LLAMA_SERVER
+        : EngineFlags.BUILTIN;
+  }
+
+  /**
+   * The engines that this machine can start without installing anything; the built-in one with the
+   * kernels that it would compute with.
+   */
   public static List<EngineFacts> found(Path home, Shell shell) {
     try {
-      return of(home, Policy.forUp(home), shell).engines();
+      return of(home, Policy.forUp(home), shell).engines().stream()
+          .map(each ->
+              each.engine().equals(EngineFlags.BUILTIN)
+                  ? new EngineFacts(each.engine(), each.path(), withKernels(each.version()))
+                  : each)
+          .toList();
     } catch (PolicyRefused e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
     }

@@ -8,14 +8,23 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Reads {@code HOST:PORT}, and what people write in its place: a port alone, a host alone. */
-final class ListenAddress implements ITypeConverter<InetSocketAddress> {
+class ListenAddress implements ITypeConverter<InetSocketAddress> {
   static final String DEFAULT = "127.0.0.1:8484";
-  private static final int PORT = 8484;
+
+  private final int portDefault;
+
+  ListenAddress() {
+    this(8484);
+  }
+
+  ListenAddress(int portDefault) {
+    this.portDefault = portDefault;
+  }
 
   @Override
   public InetSocketAddress convert(String text) {
     String host = text.strip();
-    int port = PORT;
+    int port = portDefault;
     if (host.isEmpty()) {
       throw new TypeConversionException("it is empty; one looks like " + DEFAULT);
     }

@@ -56,6 +56,17 @@ public final class Logs {
     return file;
   }
 
+  /** For a process whose console is its log: warnings, and details where they are wanted. */
+  static void console(boolean verbose) {
+    LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+    context.reset();
+    Logger root = context.getLogger(Logger.ROOT_LOGGER_NAME);
+    root.setLevel(Level.WARN);
+    root.addAppender(consoleAppender(context, Level.DEBUG));
+    context.getLogger("dev.flotilla").setLevel(verbose ? Level.DEBUG : Level.INFO);
+    context.getLogger("java.lang.Runtime").setLevel(Level.OFF);
+  }
+
   /** Writes what waits and closes the files. */
   public static void stop() {
     ((LoggerContext) LoggerFactory.getILoggerFactory()).stop();

@@ -3,6 +3,7 @@ package dev.flotilla.cli.serve;
 import dev.flotilla.agent.Agent;
 import dev.flotilla.agent.AgentConfig;
 import dev.flotilla.agent.AgentRefused;
+import dev.flotilla.agent.LocalEngines;
 import dev.flotilla.agent.lanes.HubAddress;
 import dev.flotilla.agent.policy.Policy;
 import dev.flotilla.agent.policy.PolicyRefused;
@@ -43,7 +44,8 @@ import picocli.CommandLine.Option;
           + UpModel.DEFAULT_NAME
           + ", a small model that runs anywhere.",
       "The model is remembered: the next 'flotilla up' serves what this one served, or what",
-      "'flotilla apply' said since.",
+      "'flotilla apply' said since. It is computed by a llama-server that is configured, on the PATH",
+      "or installed already, else by the built-in engine.",
       "%nExamples:",
       "  flotilla up",
       "  flotilla up --model ~/models/Qwen3-4B-Q4_K_M.gguf --context 16384",
@@ -65,7 +67,7 @@ public final class UpCommand implements Callable<Integer> {
   @Option(
       names = "--engine-path",
       paramLabel = "FILE",
-      description = "The llama-server to start (default: the PATH's, else one is installed).")
+      description = "The llama-server to start (default: the PATH's).")
   private @Nullable Path enginePath;
 
   public UpCommand(Shell shell) {
@@ -83,14 +85,15 @@ public final class UpCommand implements Callable<Integer> {
       Policy policy = Engines.withEngine(Policy.forUp(folder), enginePath, false);
       try (Hub hub = Hub.start(hubConfig)) {
         lock.listensAt(hub.address().toString());
-        Optional<String> changed = model.configure(hub.revisions());
+        LocalEngines engines = Engines.of(folder, policy, shell);
+        Optional<String> changed =
+            model.configure(hub.revisions(), () -> Engines.usual(engines.engines()));
         changed.ifPresent(what -> shell.err().println("  " + Text.printable(what)));
         AgentConfig config =
             AgentConfig.of(
                     HubAddress.parse(hub.localAddress().toString()), folder, Version.number())
                 .withToken(Optional.of(hub.tokens().oneShot()));
-        try (Agent agent =
-            Agent.start(config, Engines.of(folder, policy, shell), new QuietNews())) {
+        try (Agent agent = Agent.start(config, engines, new QuietNews())) {
           serve(hub, agent, signal);
         }
       }

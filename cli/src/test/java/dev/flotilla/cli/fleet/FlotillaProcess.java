@@ -50,7 +50,14 @@ public final class FlotillaProcess implements AutoCloseable {
     try {
       List<String> command = new ArrayList<>(through);
       command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-      command.add("@" + root().resolve("cli").resolve("java.options"));
+      // As the launcher does it.
+      command.add(
+          "@"
+              + root()
+                  .resolve(
+                      arguments[0].equals("serve")
+                          ? "agent/src/main/resources/dev/flotilla/agent/engine/builtin.options"
+                          : "cli/java.options"));
       command.add("-cp");
       command.add(System.getProperty("java.class.path"));
       command.add("dev.flotilla.cli.Main");
@@ -69,7 +76,8 @@ public final class FlotillaProcess implements AutoCloseable {
     return Path.of(System.getProperty("flotilla.root"));
   }
 
-  long pid() {
+  /** Its process id. */
+  public long pid() {
     return onTerminal ? process.children().findFirst().orElseThrow().pid() : process.pid();
   }
 
@@ -82,7 +90,8 @@ public final class FlotillaProcess implements AutoCloseable {
     }
   }
 
-  boolean isAlive() {
+  /** Whether it runs. */
+  public boolean isAlive() {
     return process.isAlive();
   }
 

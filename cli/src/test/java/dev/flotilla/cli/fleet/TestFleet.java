@@ -63,8 +63,43 @@ public final class TestFleet implements AutoCloseable {
     return fleet;
   }
 
+  /** {@code flotilla up} on a home and a PATH without any engine. */
+  static TestFleet upAlone(Path folder, Path model) {
+    TestFleet fleet = new TestFleet(folder);
+    try {
+      Files.createDirectories(folder.resolve("up").resolve("engines"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    awaitReady(
+        fleet.start(
+            "up",
+            Map.of("PATH", "/usr/bin:/bin"),
+            "up",
+            "--home",
+            folder.resolve("up").toString(),
+            "--listen",
+            "127.0.0.1:" + fleet.port,
+            "--model",
+            model.toString(),
+            "--name",
+            MODEL,
+            "--context",
+            "1024",
+            "--slots",
+            "2"));
+    return fleet;
+  }
+
   private List<String> upCommand() {
-    return List.of("up", "--home", home("up").toString(), "--listen", "127.0.0.1:" + port);
+    return List.of(
+        "up",
+        "--home",
+        home("up").toString(),
+        "--listen",
+        "127.0.0.1:" + port,
+        "--engine",
+        "llama-server");
   }
 
   private static void awaitReady(FlotillaProcess up) {

@@ -28,6 +28,7 @@ final class UpModelOptionsTest {
       InstantSource.fixed(Instant.parse("2026-11-29T12:00:00Z"));
 
   @TempDir Path home;
+  private String engineThere = "builtin";
   private Store store;
   private Revisions revisions;
 
@@ -52,7 +53,7 @@ final class UpModelOptionsTest {
     Typed typed = new Typed();
     new CommandLine(typed).parseArgs(line);
     typed.options.check();
-    return typed.options.configure(revisions);
+    return typed.options.configure(revisions, () -> engineThere);
   }
 
   private UpModel served() {
@@ -68,6 +69,23 @@ final class UpModelOptionsTest {
 
     assertThat(revisions.inForce().number()).isEqualTo(1);
     assertThat(served().name()).isEqualTo(UpModel.DEFAULT_NAME);
+  }
+
+  @Test
+  void theEngineIsWhatIsThereUntilOneIsSaid() {
+    up();
+    assertThat(served().engine()).isEqualTo("builtin");
+
+    engineThere = "llama-server";
+    up("--slots", "2");
+    assertThat(served().engine())
+        .as("remembered, whatever was installed since")
+        .isEqualTo("builtin");
+
+    up("--engine", "llama-server");
+    assertThat(served().engine()).isEqualTo("llama-server");
+    assertThatThrownBy(() -> up("--engine", "vllm"))
+        .hasMessageContaining("it is one of builtin, llama-server");
   }
 
   @Test
@@ -87,14 +105,15 @@ final class UpModelOptionsTest {
 
     assertThat(up("--workers", "3").orElseThrow()).startsWith("changed (revision 2): ");
 
-    assertThat(served()).isEqualTo(new UpModel(file, "tiny", 8192, 2, 3));
+    assertThat(served()).isEqualTo(new UpModel(file, "tiny", "builtin", 8192, 2, 3));
     assertThat(up()).isEmpty();
     assertThat(served().workers()).isEqualTo(3);
   }
 
   @Test
   void whatApplyPutInForceIsNotChangedFromHere() throws StoreFailed {
-    revisions.apply(UpModel.DEFAULT.yaml(), "fleet.yaml", "ann", false);
+    UpModel files = UpModel.ofDefaults(UpModel.DEFAULT_SOURCE, UpModel.DEFAULT_NAME, "builtin");
+    revisions.apply(files.yaml(), "fleet.yaml", "ann", false);
 
     assertThatThrownBy(() -> up("--workers", "1", "--slots", "2"))
         .isInstanceOf(Failure.class)

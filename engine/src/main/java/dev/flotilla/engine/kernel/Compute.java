@@ -82,6 +82,11 @@ public final class Compute {
     return kernels;
   }
 
+  /** Which kernels this process has, in words, without making any. */
+  public static String available() {
+    return (VectorWidth.isNative() ? new SimdKernels() : new ScalarKernels()).description();
+  }
+
   /** Which kernels compute, in words. */
   public String description() {
     return kernels.description();

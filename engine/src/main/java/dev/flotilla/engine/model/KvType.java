@@ -1,5 +1,7 @@
 package dev.flotilla.engine.model;
 
+import java.util.Locale;
+
 /** How keys and values are stored in a page. */
 public enum KvType {
   /** Half precision: 2 bytes a number. */
@@ -13,6 +15,11 @@ public enum KvType {
   KvType(int blockElements, int blockBytes) {
     this.blockElements = blockElements;
     this.blockBytes = blockBytes;
+  }
+
+  /** The word that a command line uses. */
+  public String word() {
+    return name().toLowerCase(Locale.ROOT);
   }
 
   /** Bytes that so many numbers take; a multiple of 32 of them. */

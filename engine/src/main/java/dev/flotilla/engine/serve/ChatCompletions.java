@@ -14,7 +14,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import tools.jackson.databind.node.ObjectNode;
@@ -39,7 +38,8 @@ final class ChatCompletions {
       Answering answering,
       Names names,
       RandomGenerator random,
-      Executor aside) {
+      Optional<CallFormat> callFormat,
+      AnswerForms forms) {
     this.engine = engine;
     this.model = model;
     this.prompts = prompts;
@@ -47,8 +47,8 @@ final class ChatCompletions {
     this.answering = answering;
     this.names = names;
     this.random = random;
-    this.callFormat = CallFormat.of(model.templateText());
-    this.forms = new AnswerForms(model, callFormat, aside);
+    this.callFormat = callFormat;
+    this.forms = forms;
   }
 
   /** What is to be answered, and how. */

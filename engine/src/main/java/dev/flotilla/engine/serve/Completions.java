@@ -6,11 +6,13 @@ import dev.flotilla.engine.GenerationRequest;
 import dev.flotilla.engine.RequestRefused;
 import dev.flotilla.engine.Wakeup;
 import dev.flotilla.engine.sample.StopText;
+import dev.flotilla.engine.sample.TokenMask;
 import dev.flotilla.engine.serve.Prompts.Prompt;
 import io.helidon.webserver.http.ServerResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
@@ -27,6 +29,7 @@ final class Completions {
   private final Answering answering;
   private final Names names;
   private final RandomGenerator random;
+  private final AnswerForms forms;
 
   Completions(
       Engine engine,
@@ -34,13 +37,15 @@ final class Completions {
       Prompts prompts,
       Answering answering,
       Names names,
-      RandomGenerator random) {
+      RandomGenerator random,
+      AnswerForms forms) {
     this.engine = engine;
     this.model = model;
     this.prompts = prompts;
     this.answering = answering;
     this.names = names;
     this.random = random;
+    this.forms = forms;
   }
 
   void answer(ObjectNode body, ServerResponse response) {
@@ -48,6 +53,8 @@ final class Completions {
     names.checkModel(fields);
     int logprobs = fields.whole("logprobs", 0, GenerationRequest.LOGPROBS_MAX, -1);
     AnswerOptions options = AnswerOptions.read(fields, engine.vocabulary(), logprobs, random);
+    Optional<Supplier<TokenMask>> form =
+        forms.read(fields, new Tools(Optional.empty(), false), options);
     List<Prompt> all = prompts(fields);
     fields.onlyPlain("echo", "false");
     fields.onlyPlain("best_of", "1");
@@ -60,7 +67,7 @@ final class Completions {
       for (Prompt prompt : all) {
         promptTokens += prompt.tokens().length;
         GenerationRequest request =
-            options.request(prompt.tokens(), engine.contextMax(), model.ends(), Optional.empty());
+            options.request(prompt.tokens(), engine.contextMax(), model.ends(), form);
         for (Generation each : engine.submit(request, options.count(), wakeup)) {
           answers.add(
               new AnswerReader(

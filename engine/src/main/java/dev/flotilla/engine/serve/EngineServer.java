@@ -74,10 +74,14 @@ public final class EngineServer implements AutoCloseable {
     facts.forEach(this.facts::put);
     prompts = new Prompts(model, engine.contextMax(), clock);
     bodies = new Bodies(settings.limits());
-    names = new Names(model.name(), clock, random);
+    names = new Names(model.name(), facts.getOrDefault("build_info", ""), clock, random);
     Answering answering = new Answering(engine, settings.limits().keepAlive());
-    chats = new ChatCompletions(engine, model, prompts, settings, answering, names, random, aside);
-    completions = new Completions(engine, model, prompts, answering, names, random);
+    Optional<CallFormat> calls = CallFormat.of(model.templateText());
+    AnswerForms forms = new AnswerForms(model, calls, aside);
+    chats =
+        new ChatCompletions(
+            engine, model, prompts, settings, answering, names, random, calls, forms);
+    completions = new Completions(engine, model, prompts, answering, names, random, forms);
     server = build();
   }
 
@@ -134,6 +138,7 @@ public final class EngineServer implements AutoCloseable {
     post(routing, "/v1/completions", completions::answer);
     post(routing, "/tokenize", this::tokenize);
     post(routing, "/detokenize", this::detokenize);
+    post(routing, "/apply-template", this::applyTemplate);
     post(
         routing,
         "/v1/embeddings",
@@ -198,8 +203,8 @@ public final class EngineServer implements AutoCloseable {
   private ObjectNode props() {
     ObjectNode props = Json.object();
     props.put("engine", "builtin");
-    props.put("model", model.name());
-    props.put("n_ctx", engine.contextMax());
+    props.put("model_alias", model.name());
+    props.putObject("default_generation_settings").put("n_ctx", engine.contextMax());
     props.put("total_slots", engine.limits().sequencesMax());
     props.put("kv_blocks", engine.blocks());
     props.put("chat_template", model.templateText());
@@ -229,6 +234,14 @@ public final class EngineServer implements AutoCloseable {
       list.add(token);
     }
     send(response, reply);
+  }
+
+  /** The prompt that a conversation becomes; whatever else the request asks for is no matter. */
+  private void applyTemplate(ObjectNode body, ServerResponse response) {
+    Fields fields = new Fields(body, "");
+    Tools tools = Tools.read(fields);
+    String prompt = prompts.conversation(fields, tools.offered(), new HashMap<>()).text();
+    send(response, Json.object().put("prompt", prompt));
   }
 
   private void detokenize(ObjectNode body, ServerResponse response) {

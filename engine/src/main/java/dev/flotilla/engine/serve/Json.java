@@ -27,6 +27,9 @@ final class Json {
   private static final int NAME_CHARS_MAX = 50_000;
   private static final int NUMBER_CHARS_MAX = 1_000;
 
+  /** Values, names and brackets of one body: each becomes an object of some ten bytes or more. */
+  private static final long PIECES_MAX = 1_000_000;
+
   private static final JsonMapper MAPPER =
       JsonMapper.builder(
               JsonFactory.builder()
@@ -34,6 +37,7 @@ final class Json {
                   .streamReadConstraints(
                       StreamReadConstraints.builder()
                           .maxNestingDepth(DEPTH_MAX)
+                          .maxTokenCount(PIECES_MAX)
                           .maxNameLength(NAME_CHARS_MAX)
                           .maxNumberLength(NUMBER_CHARS_MAX)
                           .maxStringLength(Integer.MAX_VALUE)

@@ -9,11 +9,13 @@ import java.util.random.RandomGenerator;
 /** The model's name, and the names of replies and calls. */
 final class Names {
   private final String model;
+  private final String fingerprint;
   private final InstantSource clock;
   private final RandomGenerator random;
 
-  Names(String model, InstantSource clock, RandomGenerator random) {
+  Names(String model, String build, InstantSource clock, RandomGenerator random) {
     this.model = model;
+    this.fingerprint = "builtin-" + build;
     this.clock = clock;
     this.random = random;
   }
@@ -37,7 +39,7 @@ final class Names {
   ReplyHead head(boolean chat, String reasoningField, int promptTokens) {
     String id = (chat ? "chatcmpl-" : "cmpl-") + hex(16);
     long created = clock.instant().getEpochSecond();
-    return new ReplyHead(chat, id, created, model, reasoningField, promptTokens);
+    return new ReplyHead(chat, id, created, model, fingerprint, reasoningField, promptTokens);
   }
 
   String callId() {

@@ -8,11 +8,18 @@ import tools.jackson.databind.node.ObjectNode;
  * What all objects of one reply have in common.
  *
  * @param chat whether it answers a conversation, or goes on with a text
+ * @param fingerprint of the engine's build
  * @param reasoningField where thoughts are said
  * @param promptTokens of all prompts together
  */
 record ReplyHead(
-    boolean chat, String id, long created, String model, String reasoningField, int promptTokens) {
+    boolean chat,
+    String id,
+    long created,
+    String model,
+    String fingerprint,
+    String reasoningField,
+    int promptTokens) {
 
   ObjectNode object(boolean chunk) {
     ObjectNode object = Json.object();
@@ -21,6 +28,7 @@ record ReplyHead(
         "object", chat ? chunk ? "chat.completion.chunk" : "chat.completion" : "text_completion");
     object.put("created", created);
     object.put("model", model);
+    object.put("system_fingerprint", fingerprint);
     return object;
   }
 

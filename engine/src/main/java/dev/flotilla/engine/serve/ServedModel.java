@@ -34,8 +34,16 @@ public record ServedModel(
    * @throws GgufRefused where its tokenizer or its chat template is not one that can be used
    */
   public static ServedModel of(String name, GgufHeader header) throws GgufRefused {
+    return of(name, header, header.metadata().text("tokenizer.chat_template").orElse(""));
+  }
+
+  /**
+   * The texts of a model file, with another chat template than its own.
+   *
+   * @throws GgufRefused where its tokenizer or the chat template is not one that can be used
+   */
+  public static ServedModel of(String name, GgufHeader header, String text) throws GgufRefused {
     Tokenizer tokenizer = Tokenizer.of(header);
-    String text = header.metadata().text("tokenizer.chat_template").orElse("");
     Optional<ChatTemplate> template = Optional.empty();
     if (!text.isEmpty()) {
       try {

@@ -22,8 +22,8 @@ public record ServerLimits(
   /** The defaults, as docs/limits.md has them. */
   public static final ServerLimits DEFAULT =
       new ServerLimits(
-          32 << 20,
-          64L << 20,
+          12 << 20,
+          12L << 20,
           2048,
           Duration.ofMinutes(5),
           Duration.ofSeconds(5),

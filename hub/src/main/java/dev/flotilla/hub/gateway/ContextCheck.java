@@ -45,6 +45,10 @@ final class ContextCheck {
     "\"file\"".getBytes(US_ASCII)
   };
 
+  /** Engines that have routes by which a prompt is counted. */
+  private static final Set<Dialect> COUNTING =
+      Set.of(Dialect.BUILTIN, Dialect.LLAMA_SERVER, Dialect.VLLM);
+
   private final Upstream upstream;
   private final GatewayLimits limits;
 
@@ -201,7 +205,7 @@ final class ContextCheck {
     for (Target target : name.targets()) {
       if (target.kind() == Target.Kind.WORKER
           && target.admitting()
-          && (target.dialect() == Dialect.LLAMA_SERVER || target.dialect() == Dialect.VLLM)
+          && COUNTING.contains(target.dialect())
           && target.capability() == Capability.TEXT) {
         return target;
       }

@@ -12,6 +12,7 @@ import dev.flotilla.wire.HttpHeaders;
 import dev.flotilla.wire.HttpReply;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Set;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -36,7 +37,7 @@ final class EngineTokens implements SanityRun.PromptCounter {
 
   @Override
   public int count(boolean chat, ObjectNode body) {
-    if (!target.engine().equals("llama-server")) {
+    if (!Set.of("builtin", "llama-server").contains(target.engine())) {
       return -1;
     }
     try {

@@ -130,6 +130,7 @@ final class SanityRun {
   private Optional<TextScore> score(FixedText text) throws IOException {
     return switch (engine) {
       case "llama-server" -> forced(text);
+      case "builtin" -> chosen(text);
       case "vllm" -> echoed(text);
       default -> Optional.empty();
     };
@@ -157,6 +158,29 @@ final class SanityRun {
       }
       written.append(token.path("token").asString(""));
       logprob += token.path("logprob").asDouble(0);
+      tokens++;
+    }
+    return written.toString().equals(text.judged())
+        ? Optional.of(score(text, tokens, logprob))
+        : Optional.empty();
+  }
+
+  /** The built-in engine has the same by a choice of one text. */
+  private Optional<TextScore> chosen(FixedText text) throws IOException {
+    ObjectNode body =
+        body()
+            .put("prompt", text.given())
+            .put("temperature", 0)
+            .put("max_tokens", JUDGED_TOKENS_MAX)
+            .put("logprobs", 0);
+    body.putObject("structured_outputs").putArray("choice").add(text.judged());
+    JsonNode logprobs = reply("/v1/completions", body, "fixed text").at("/choices/0/logprobs");
+    StringBuilder written = new StringBuilder();
+    double logprob = 0;
+    int tokens = 0;
+    while (written.length() < text.judged().length() && tokens < logprobs.path("tokens").size()) {
+      written.append(logprobs.path("tokens").get(tokens).asString(""));
+      logprob += logprobs.path("token_logprobs").path(tokens).asDouble(0);
       tokens++;
     }
     return written.toString().equals(text.judged())

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -178,6 +179,9 @@ final class SpeedRun {
             tokens > 1 ? answer.decode() : 0));
   }
 
+  /** Engines that go on where the model would end, if they are told. */
+  private static final Set<String> IGNORE_END = Set.of("builtin", "llama-server", "vllm");
+
   private static final List<String> WORDS =
       List.of(
           "river", "stone", "cloud", "window", "garden", "paper", "winter", "bridge", "copper",
@@ -190,7 +194,7 @@ final class SpeedRun {
             .put("model", model)
             .put("max_tokens", tokens)
             .put("temperature", 0);
-    if (goOn && (engine.equals("llama-server") || engine.equals("vllm"))) {
+    if (goOn && IGNORE_END.contains(engine)) {
       body.put("ignore_eos", true);
     }
     body.putArray("messages").addObject().put("role", "user").put("content", text);

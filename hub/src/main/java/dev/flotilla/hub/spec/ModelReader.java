@@ -36,8 +36,7 @@ final class ModelReader {
   private static final int CONDITION_WORDS_MAX = 256;
   private static final int ARGS_MAX = 64;
   private static final int TEXT_CHARS_MAX = 1_024;
-  private static final List<String> LATER_ENGINES =
-      List.of("vllm-metal", "omlx", "ollama", "builtin");
+  private static final List<String> LATER_ENGINES = List.of("vllm-metal", "omlx", "ollama");
   private static final List<String> SYSTEMS = List.of("linux", "macos", "windows");
   private static final List<String> GPUS =
       List.of("nvidia", "amd", "apple", "intel", "other", "none");
@@ -293,7 +292,7 @@ final class ModelReader {
   }
 
   private static Optional<String> source(Value value, Optional<String> engine) {
-    boolean folder = engine.isPresent() && !engine.get().equals(EngineFlags.LLAMA_SERVER);
+    boolean folder = engine.isPresent() && !EngineFlags.readsGguf(engine.get());
     Optional<String> reference = value.text(TEXT_CHARS_MAX);
     Optional<String> problem = reference.flatMap(text -> SourceReference.problem(text, folder));
     problem.ifPresent(value::problem);

@@ -24,11 +24,14 @@ class SamenessEnginesTest {
   @Test
   void throughTheHubEveryCellIsTheSameOrNotEligible() throws IOException {
     Sameness sameness = new Sameness();
+    try (BuiltinServer server = BuiltinServer.start()) {
+      sameness.ask(Sameness.BUILTIN, server.engine());
+    }
     for (RealEngine engine : RealEngine.values()) {
       Tape tape = Tape.empty();
       try (RealServer server = order(engine).start();
           ScriptedEngine recording = tape.recording(server)) {
-        sameness.ask(engine, recording);
+        sameness.ask(engine.word(), recording);
       }
       String tapes = System.getProperty("flotilla.tapes", "");
       if (!tapes.isEmpty()) {
@@ -40,7 +43,7 @@ class SamenessEnginesTest {
 
     assertThat(SamenessTest.different(sameness)).containsExactly(SamenessTest.DIFFERENT);
     SamenessTest.NOT_ELIGIBLE.forEach((engine, probes) ->
-        assertThat(sameness.notEligible(engine)).as(engine.word()).containsOnlyKeys(probes));
+        assertThat(sameness.notEligible(engine)).as(engine).containsOnlyKeys(probes));
   }
 
   private static RealServer.Order order(RealEngine engine) {

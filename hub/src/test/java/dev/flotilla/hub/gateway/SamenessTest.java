@@ -3,7 +3,6 @@ package dev.flotilla.hub.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.shape.probe.ProbeResult;
-import dev.flotilla.testkit.RealEngine;
 import dev.flotilla.testkit.ScriptedEngine;
 import dev.flotilla.testkit.Tape;
 import java.io.IOException;
@@ -12,21 +11,26 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Through the hub three engines have one shape. Here they are the recorded ones, byte for byte;
- * {@link SamenessEnginesTest} has the real ones.
+ * Through the hub four engines have one shape. The built-in one runs here, the others are the
+ * recorded ones, byte for byte; {@link SamenessEnginesTest} has the real ones.
  */
 class SamenessTest {
+  private static Sameness sameness = new Sameness();
+
   /** What the hub refuses for an engine, and nothing else. */
-  static final Map<RealEngine, Set<String>> NOT_ELIGIBLE =
+  static final Map<String, Set<String>> NOT_ELIGIBLE =
       Map.of(
-          RealEngine.LLAMA_SERVER,
+          Sameness.BUILTIN,
           Set.of(),
-          RealEngine.VLLM,
+          Sameness.LLAMA_SERVER,
           Set.of(),
-          RealEngine.MLX_LM,
+          "vllm",
+          Set.of(),
+          "mlx-lm",
           Set.of(
               "prefill",
               "tools-required",
@@ -49,26 +53,28 @@ class SamenessTest {
 
   @Test
   void throughTheHubEveryCellIsTheSameOrNotEligible() {
-    Sameness sameness = recorded();
-
     assertThat(different(sameness)).containsExactly(DIFFERENT);
   }
 
   @Test
   void notEligibleIsOnlyWhatTheEngineWasSeenToLack() {
-    Sameness sameness = recorded();
-
     NOT_ELIGIBLE.forEach((engine, probes) ->
-        assertThat(sameness.notEligible(engine)).as(engine.word()).containsOnlyKeys(probes));
+        assertThat(sameness.notEligible(engine)).as(engine).containsOnlyKeys(probes));
   }
 
   @Test
-  void theEnginesThemselvesDifferInMostOfIt() {
-    Sameness sameness = recorded();
+  void theBuiltInEnginesOwnRepliesAreAsPromised() {
+    assertThat(sameness.raw(Sameness.BUILTIN))
+        .filteredOn(result -> Sameness.firstBroken(result).isPresent())
+        .extracting(result -> result.probe().name())
+        .containsExactly("unknown-field");
+  }
 
-    for (RealEngine engine : RealEngine.values()) {
+  @Test
+  void theOthersThemselvesDifferInMostOfIt() {
+    for (String engine : List.of(Sameness.LLAMA_SERVER, "vllm", "mlx-lm")) {
       assertThat(sameness.raw(engine))
-          .as(engine.word())
+          .as(engine)
           .filteredOn(result -> Sameness.firstBroken(result).isPresent())
           .hasSizeGreaterThan(sameness.raw(engine).size() / 2);
     }
@@ -78,30 +84,34 @@ class SamenessTest {
   void thePageOfTheDocumentsIsOfTheseRecordings() throws IOException {
     Path page = Path.of(System.getProperty("flotilla.root", ".."), "docs", "sameness.md");
 
-    assertThat(page).hasContent(recorded().page());
+    assertThat(page).hasContent(sameness.page());
   }
 
   /** Cells that are neither same nor not eligible. */
   static List<String> different(Sameness sameness) {
     List<String> different = new ArrayList<>();
-    for (RealEngine engine : RealEngine.values()) {
+    for (String engine : Sameness.ENGINES) {
       for (ProbeResult result : sameness.throughHub(engine)) {
         String cell = sameness.cell(engine, result);
         if (cell.startsWith("different")) {
-          different.add(engine.word() + ", " + result.probe().name() + ": " + cell);
+          different.add(engine + ", " + result.probe().name() + ": " + cell);
         }
       }
     }
     return different;
   }
 
-  private static Sameness recorded() {
-    Sameness sameness = new Sameness();
-    for (RealEngine engine : RealEngine.values()) {
-      try (ScriptedEngine server = Tape.named(engine.word()).playing()) {
+  /** Once for all tests: the built-in engine has to compute its answers. */
+  @BeforeAll
+  static void askAll() {
+    sameness = new Sameness();
+    try (BuiltinServer server = BuiltinServer.start()) {
+      sameness.ask(Sameness.BUILTIN, server.engine());
+    }
+    for (String engine : List.of(Sameness.LLAMA_SERVER, "vllm", "mlx-lm")) {
+      try (ScriptedEngine server = Tape.named(engine).playing()) {
         sameness.ask(engine, server);
       }
     }
-    return sameness;
   }
 }

@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How one kind of engine speaks the OpenAI API, and what of it the engine has not. Every difference
- * was recorded from the engine itself: llama-server of llama.cpp 0.2.0, vLLM 0.32.0 and
- * mlx_lm.server 0.32.2.
+ * was recorded from the engine itself: llama-server of llama.cpp 0.2.0, vLLM 0.32.0 mlx_lm.server
+ * 0.32.2, and Flotilla's own.
  */
 public enum Dialect {
   LLAMA_SERVER("llama-server"),
@@ -17,6 +17,11 @@ public enum Dialect {
    * fetches images from wherever a client says.
    */
   MLX_LM("mlx-lm"),
+  /**
+   * Flotilla's own, whose replies are in the promised form as they come. It refuses every field
+   * that it does not know.
+   */
+  BUILTIN("builtin"),
   /** A server that nobody said what it is: it is believed to have everything. */
   UNKNOWN("");
 
@@ -50,6 +55,7 @@ public enum Dialect {
           case LLAMA_SERVER -> lackedByLlamaServer(feature);
           case VLLM -> lackedByVllm(feature);
           case MLX_LM -> lackedByMlxLm(feature);
+          case BUILTIN -> lackedByBuiltin(feature);
           case UNKNOWN -> false;
         };
     if (lacking) {
@@ -76,6 +82,21 @@ public enum Dialect {
       case SUFFIX, BEST_OF, GBNF_GRAMMAR, GUIDED_DECODING -> true;
       default -> false;
     };
+  }
+
+  private static boolean lackedByBuiltin(Feature feature) {
+    return switch (feature) {
+      case EMPTY_PROMPT, ECHO, SUFFIX, BEST_OF, MEDIA, GBNF_GRAMMAR, GUIDED_DECODING -> true;
+      default -> false;
+    };
+  }
+
+  /**
+   * Whether the engine itself puts thoughts where it was told and finds the calls of every model,
+   * so that nothing is looked for in its text.
+   */
+  public boolean placesThoughtsAndCalls() {
+    return this == LLAMA_SERVER || this == BUILTIN;
   }
 
   private static boolean lackedByMlxLm(Feature feature) {

@@ -28,21 +28,27 @@ public record ReplyForm(
     return asked.endpoint() == Endpoint.CHAT;
   }
 
-  /** Whether thoughts are looked for in the text; llama-server has been told where to put them. */
+  /**
+   * Whether thoughts are looked for in the text; llama-server and the built-in engine have been
+   * told where to put them.
+   */
   boolean splitsThoughts() {
     return chat()
         && promise != null
         && promise.reasoning() != Reasoning.INLINE
-        && dialect != Dialect.LLAMA_SERVER;
+        && !dialect.placesThoughtsAndCalls();
   }
 
-  /** Whether tool calls are looked for in the text; llama-server parses those of every model. */
+  /**
+   * Whether tool calls are looked for in the text; llama-server and the built-in engine parse those
+   * of every model.
+   */
   boolean parsesTools() {
     return chat()
         && promise != null
         && promise.tools()
         && asked.offersTools()
-        && dialect != Dialect.LLAMA_SERVER;
+        && !dialect.placesThoughtsAndCalls();
   }
 
   /** Whether the hub looks for the stop strings. */
@@ -62,6 +68,6 @@ public record ReplyForm(
 
   /** Whether the engine's own {@code system_fingerprint} is passed on. */
   boolean keepsFingerprint() {
-    return dialect == Dialect.LLAMA_SERVER || dialect == Dialect.UNKNOWN;
+    return dialect.placesThoughtsAndCalls() || dialect == Dialect.UNKNOWN;
   }
 }

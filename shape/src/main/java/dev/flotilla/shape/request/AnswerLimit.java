@@ -17,13 +17,14 @@ final class AnswerLimit implements RequestDifference {
         switch (place.dialect()) {
           case VLLM -> place.contextTokens();
           case MLX_LM -> Math.max(1, place.contextTokens() - place.promptTokens());
-          case LLAMA_SERVER, UNKNOWN -> 0;
+          case LLAMA_SERVER, BUILTIN, UNKNOWN -> 0;
         };
     boolean bounded = place.contextTokens() > 0 && most > 0;
     if (bounded && (place.dialect() == Dialect.MLX_LM || wanted.orElse(0) > most)) {
       set(Math.min(wanted.orElse(most), most), edits);
     } else if (wanted.isEmpty()
-        && (place.dialect() == Dialect.VLLM || place.dialect() == Dialect.MLX_LM)) {
+        && place.dialect() != Dialect.LLAMA_SERVER
+        && place.dialect() != Dialect.UNKNOWN) {
       edits.drop("max_tokens");
       edits.drop("max_completion_tokens");
     }

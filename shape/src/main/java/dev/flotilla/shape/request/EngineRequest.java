@@ -23,7 +23,8 @@ public final class EngineRequest {
           new ReasoningEffort(),
           new GreedyLogprobs(),
           new OnePrompt(),
-          new Prefill());
+          new Prefill(),
+          new KnownFields());
 
   private EngineRequest() {}
 

@@ -10,17 +10,17 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * How much the model is to think. llama-server takes {@code reasoning_effort} itself, {@code none}
- * too; the others know the template's own arguments only, of which {@code enable_thinking} is the
- * one by which models can be told not to think. What the client says in {@code
- * chat_template_kwargs} goes before it.
+ * How much the model is to think. llama-server and the built-in engine take {@code
+ * reasoning_effort} themselves, {@code none} too; the others know the template's own arguments
+ * only, of which {@code enable_thinking} is the one by which models can be told not to think. What
+ * the client says in {@code chat_template_kwargs} goes before it.
  */
 final class ReasoningEffort implements RequestDifference {
   @Override
   public void edit(Asked asked, Place place, BodyEdits edits) {
     Scanned scanned = asked.scanned();
     Field effort = scanned.field("reasoning_effort");
-    boolean itself = place.dialect() == Dialect.LLAMA_SERVER || place.dialect() == Dialect.UNKNOWN;
+    boolean itself = place.dialect().placesThoughtsAndCalls() || place.dialect() == Dialect.UNKNOWN;
     if (itself || effort == null || effort.isNull()) {
       return;
     }

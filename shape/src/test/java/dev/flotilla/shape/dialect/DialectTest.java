@@ -14,6 +14,7 @@ class DialectTest {
     assertThat(Dialect.of("llama-server")).isEqualTo(Dialect.LLAMA_SERVER);
     assertThat(Dialect.of("vllm")).isEqualTo(Dialect.VLLM);
     assertThat(Dialect.of("mlx-lm")).isEqualTo(Dialect.MLX_LM);
+    assertThat(Dialect.of("builtin")).isEqualTo(Dialect.BUILTIN);
     assertThat(Dialect.of("backend")).isEqualTo(Dialect.UNKNOWN);
     assertThat(Dialect.of("")).isEqualTo(Dialect.UNKNOWN);
   }
@@ -40,6 +41,15 @@ class DialectTest {
                     Feature.STOP_STRINGS,
                     Feature.SEVERAL_ANSWERS,
                     Feature.SEVERAL_PROMPTS)));
+    assertThat(lacking(Dialect.BUILTIN))
+        .containsExactlyInAnyOrder(
+            Feature.EMPTY_PROMPT,
+            Feature.ECHO,
+            Feature.SUFFIX,
+            Feature.BEST_OF,
+            Feature.MEDIA,
+            Feature.GBNF_GRAMMAR,
+            Feature.GUIDED_DECODING);
     assertThat(lacking(Dialect.UNKNOWN)).isEmpty();
   }
 

@@ -19,9 +19,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** llama-server, started as an agent starts its workers. */
-final class LlamaServerStart implements EngineStart {
-  private static final List<String> SLOTS = List.of("np", "parallel");
+/** An engine that is known, started as an agent starts its workers. */
+final class KnownEngineStart implements EngineStart {
+  private static final List<String> SLOTS = List.of("np", "parallel", "slots");
 
   private final Known choice;
   private final String model;
@@ -32,7 +32,7 @@ final class LlamaServerStart implements EngineStart {
   /**
    * @param model the name that requests carry
    */
-  LlamaServerStart(
+  KnownEngineStart(
       Known choice,
       String model,
       EngineAdapter adapter,
@@ -71,7 +71,7 @@ final class LlamaServerStart implements EngineStart {
           machine.place(folder, machine.threads(setting), machine.cores().starter(setting.cores()));
       LoneEngine engine = LoneEngine.start(adapter, spec, Path.of(setting.model()), place);
       kept = true;
-      return new Started(engine, model, folder);
+      return new Started(engine, choice.engine(), model, folder);
     } catch (LoneEngine.NotReady | EngineUnavailable e) {
       throw new EngineNotStarted(name() + " did not start: " + e.getMessage(), e);
     } catch (IOException e) {
@@ -120,7 +120,8 @@ final class LlamaServerStart implements EngineStart {
   }
 
   /** One that runs. */
-  private record Started(LoneEngine engine, String model, Path folder) implements StartedEngine {
+  private record Started(LoneEngine engine, String word, String model, Path folder)
+      implements StartedEngine {
 
     @Override
     public String baseUrl() {
@@ -171,7 +172,7 @@ final class LlamaServerStart implements EngineStart {
     /** The engine's key is left out: it is a secret. */
     @Override
     public String toString() {
-      return "llama-server at " + baseUrl();
+      return word + " at " + baseUrl();
     }
   }
 }

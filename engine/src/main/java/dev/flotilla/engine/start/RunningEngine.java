@@ -1,0 +1,235 @@
+package dev.flotilla.engine.start;
+
+import dev.flotilla.engine.Engine;
+import dev.flotilla.engine.kernel.Workers;
+import dev.flotilla.engine.model.KvLayout;
+import dev.flotilla.engine.model.LoadedModel;
+import dev.flotilla.engine.model.Logits;
+import dev.flotilla.engine.model.ModelRefused;
+import dev.flotilla.engine.model.PackedStep;
+import dev.flotilla.engine.model.Transformer;
+import dev.flotilla.engine.schedule.ScheduleLimits;
+import dev.flotilla.engine.serve.EngineServer;
+import dev.flotilla.engine.serve.ServedModel;
+import dev.flotilla.gguf.EngineHeap;
+import dev.flotilla.gguf.GgufHeader;
+import dev.flotilla.gguf.GgufRefused;
+import dev.flotilla.gguf.MemoryArithmetic;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * An engine that serves: everything made in the order of need, and ended the other way round.
+ *
+ * <p>The way of a start: the header, the weights, which are repacked, steps of the largest shape
+ * with a small cache, which say what memory a step takes and make the compilers work; then the
+ * arithmetic, the cache, which is touched, and the listener. What can't be is refused as early as
+ * it is known.
+ */
+public final class RunningEngine implements AutoCloseable {
+  /** Steps before the memory is measured: the first are slow, and the compilers follow. */
+  private static final int DRY_STEPS = 2;
+
+  private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+  private final EngineServer server;
+  private final Engine engine;
+
+  private RunningEngine(StartOptions options, Consumer<String> tell)
+      throws StartRefused, IOException {
+    boolean started = false;
+    try {
+      GgufHeader header = GgufHeader.read(options.model());
+      ServedModel served = served(options, header);
+      tooLarge(options, header);
+      heapTooSmall(options, header);
+      Workers workers = keep(new Workers(options.threads().orElseGet(Machine::physicalCores)));
+      LoadedModel model = keep(LoadedModel.load(header, workers));
+      int context = context(options, model);
+      ScheduleLimits limits = limits(options.slots());
+      MemoryPlan plan = plan(options, model, context, limits, workers);
+      plan.lines().forEach(tell);
+      Transformer runner =
+          keep(new Transformer(model, options.kvType(), plan.blocks(), limits.rowsMax(), workers));
+      tell.accept("kernels " + runner.kernels() + ", " + workers.size() + " threads");
+      engine = keep(new Engine(runner, limits, context, System::nanoTime).start());
+      server =
+          keep(
+              new EngineServer(
+                  engine,
+                  served,
+                  options.settings(),
+                  facts(options, runner, workers, plan),
+                  Clock.systemUTC(),
+                  new SecureRandom()));
+      server.start();
+      started = true;
+    } catch (GgufRefused refused) {
+      throw new StartRefused(String.valueOf(refused.getMessage()), refused);
+    } catch (ModelRefused refused) {
+      throw new StartRefused(options.model() + ": " + refused.getMessage(), refused);
+    } finally {
+      if (!started) {
+        close();
+      }
+    }
+  }
+
+  /**
+   * Starts to serve; returns when it listens.
+   *
+   * @param tell gets lines for people: the arithmetic of the memory, the kernels
+   * @throws StartRefused where the model or the settings can't be
+   * @throws IOException where the address can't be listened on
+   */
+  public static RunningEngine start(StartOptions options, Consumer<String> tell)
+      throws StartRefused, IOException {
+    return new RunningEngine(options, tell);
+  }
+
+  private <T extends AutoCloseable> T keep(T part) {
+    parts.push(part);
+    return part;
+  }
+
+  private static ServedModel served(StartOptions options, GgufHeader header)
+      throws GgufRefused, StartRefused {
+    if (options.template().isEmpty()) {
+      return ServedModel.of(options.name(), header);
+    }
+    try {
+      String text = Files.readString(options.template().get(), StandardCharsets.UTF_8);
+      return ServedModel.of(options.name(), header, text);
+    } catch (IOException unreadable) {
+      throw new StartRefused(
+          "the chat template %s can't be read as UTF-8 text: %s"
+              .formatted(options.template().get(), unreadable.getMessage()),
+          unreadable);
+    }
+  }
+
+  /** Repacked weights are hardly ever smaller than the file's: no need to load them first. */
+  private static void tooLarge(StartOptions options, GgufHeader header) throws StartRefused {
+    long weights = MemoryArithmetic.weightBytes(header);
+    if (weights > options.budget().bytes()) {
+      throw new StartRefused(
+          "the weights of %s take %s, and the budget is %s (%s)"
+              .formatted(
+                  options.model(),
+                  MemoryPlan.mib(weights),
+                  MemoryPlan.mib(options.budget().bytes()),
+                  options.budget().words()));
+    }
+  }
+
+  private static void heapTooSmall(StartOptions options, GgufHeader header) throws StartRefused {
+    long needed = EngineHeap.bytes(header, options.slots());
+    // The JVM holds a part of what it was given back for itself.
+    if (Runtime.getRuntime().maxMemory() < needed - needed / 16) {
+      throw new StartRefused(
+          "this model with %d slots wants a heap of %d MiB, and the process has one of %d: start it"
+                  .formatted(options.slots(), needed >> 20, Runtime.getRuntime().maxMemory() >> 20)
+              + " with FLOTILLA_JAVA_OPTS='-Xms%1$dm -Xmx%1$dm'".formatted(needed >> 20));
+    }
+  }
+
+  private static int context(StartOptions options, LoadedModel model) throws StartRefused {
+    int most = model.contextMax();
+    int context = options.context().orElse(Math.min(most, StartOptions.CONTEXT_DEFAULT));
+    if (context > most) {
+      throw new StartRefused(
+          "the model was made for %,d tokens at most: --context %,d is too long"
+              .formatted(most, context));
+    }
+    return context;
+  }
+
+  private static ScheduleLimits limits(int slots) {
+    ScheduleLimits usual = ScheduleLimits.DEFAULT;
+    return new ScheduleLimits(Math.max(usual.rowsMax(), slots), slots, usual.waitingMax());
+  }
+
+  private static MemoryPlan plan(
+      StartOptions options, LoadedModel model, int context, ScheduleLimits limits, Workers workers)
+      throws StartRefused {
+    KvLayout layout = model.kvLayout(options.kvType());
+    ProcessMemory process = dryRun(options, model, limits, workers);
+    return MemoryPlan.of(
+        options.budget(),
+        model.weightBytes(),
+        process,
+        layout.blockBytes(),
+        context,
+        options.slots());
+  }
+
+  /** Steps as large as any, all sequences in them, and what the process takes then. */
+  private static ProcessMemory dryRun(
+      StartOptions options, LoadedModel model, ScheduleLimits limits, Workers workers) {
+    int sequences = limits.sequencesMax();
+    int each = limits.rowsMax() / sequences;
+    int blocksEach = KvLayout.blocksFor(each);
+    int blocks = sequences * blocksEach;
+    try (Transformer runner =
+        new Transformer(model, options.kvType(), blocks, limits.rowsMax(), workers)) {
+      PackedStep step = new PackedStep(limits.rowsMax(), sequences, blocksEach);
+      for (int sequence = 0; sequence < sequences; sequence++) {
+        step.sequence(0);
+        for (int block = 0; block < blocksEach; block++) {
+          step.block(sequence * blocksEach + block);
+        }
+        for (int row = 0; row < each; row++) {
+          step.row((sequence * each + row) % model.vocabulary(), row == each - 1);
+        }
+      }
+      Logits logits = new Logits(sequences, model.vocabulary());
+      for (int i = 0; i < DRY_STEPS; i++) {
+        runner.run(step, logits);
+      }
+      return ProcessMemory.measure(model.weightBytes() + blocks * runner.kvLayout().blockBytes());
+    }
+  }
+
+  private static Map<String, String> facts(
+      StartOptions options, Transformer runner, Workers workers, MemoryPlan plan) {
+    return Map.of(
+        "build_info",
+        options.build(),
+        "kernels",
+        runner.kernels(),
+        "threads",
+        String.valueOf(workers.size()),
+        "kv_type",
+        options.kvType().word(),
+        "memory_bytes",
+        String.valueOf(plan.total()));
+  }
+
+  /** The port that it listens on. */
+  public int port() {
+    return server.port();
+  }
+
+  /** Tokens of one request. */
+  public int context() {
+    return engine.contextMax();
+  }
+
+  /** Stops listening, ends what runs, and gives back all memory. */
+  @Override
+  public void close() {
+    while (!parts.isEmpty()) {
+      try {
+        parts.pop().close();
+      } catch (Exception bug) {
+        throw new IllegalStateException("a part of the engine did not end", bug);
+      }
+    }
+  }
+}

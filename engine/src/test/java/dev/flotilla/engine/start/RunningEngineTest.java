@@ -1,0 +1,66 @@
+package dev.flotilla.engine.start;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.flotilla.engine.model.KvType;
+import dev.flotilla.engine.serve.ServeSettings;
+import dev.flotilla.engine.serve.ServerLimits;
+import dev.flotilla.testkit.SmallModel;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a start refuses; one that succeeds is in the tests of the whole command. */
+class RunningEngineTest {
+  private static final long MIB = 1 << 20;
+
+  @Test
+  void weightsBeyondTheBudgetAreRefusedUnread() {
+    assertThatThrownBy(() -> start(SmallModel.gguf(), OptionalInt.empty(), 64 * MIB))
+        .isInstanceOf(StartRefused.class)
+        .hasMessageContaining("and the budget is 64.0 MiB (--memory)");
+  }
+
+  @Test
+  void aContextBeyondTheModelsIsRefusedWithBothNumbers() {
+    assertThatThrownBy(() -> start(SmallModel.gguf(), OptionalInt.of(10_000), 4096 * MIB))
+        .isInstanceOf(StartRefused.class)
+        .hasMessageContaining("8,192 tokens at most: --context 10,000");
+  }
+
+  @Test
+  void whatIsNoModelIsRefused(@TempDir Path folder) throws IOException {
+    Path file = Files.writeString(folder.resolve("m.gguf"), "no model");
+    assertThatThrownBy(() -> start(file, OptionalInt.empty(), 4096 * MIB))
+        .isInstanceOf(StartRefused.class)
+        .hasMessageContaining(file.toString());
+  }
+
+  private static void start(Path model, OptionalInt context, long memory)
+      throws StartRefused, IOException {
+    RunningEngine.start(
+            new StartOptions(
+                model,
+                "m",
+                Optional.empty(),
+                context,
+                2,
+                OptionalInt.of(1),
+                Budget.of(memory),
+                KvType.F16,
+                new ServeSettings(
+                    new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                    "",
+                    ServeSettings.Reasoning.INLINE,
+                    ServerLimits.DEFAULT),
+                "test"),
+            _ -> {})
+        .close();
+  }
+}

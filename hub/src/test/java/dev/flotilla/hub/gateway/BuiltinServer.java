@@ -1,0 +1,68 @@
+package dev.flotilla.hub.gateway;
+
+import dev.flotilla.engine.model.KvType;
+import dev.flotilla.engine.serve.ServeSettings;
+import dev.flotilla.engine.serve.ServerLimits;
+import dev.flotilla.engine.start.Budget;
+import dev.flotilla.engine.start.RunningEngine;
+import dev.flotilla.engine.start.StartOptions;
+import dev.flotilla.engine.start.StartRefused;
+import dev.flotilla.testkit.ChatTemplate;
+import dev.flotilla.testkit.ScriptedEngine;
+import dev.flotilla.testkit.SmallModel;
+import dev.flotilla.testkit.Tape;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/** The built-in engine in this process, with a template that knows tools. */
+final class BuiltinServer implements AutoCloseable {
+  private final RunningEngine running;
+  private final ScriptedEngine engine;
+
+  private BuiltinServer(RunningEngine running, ScriptedEngine engine) {
+    this.running = running;
+    this.engine = engine;
+  }
+
+  static BuiltinServer start() {
+    StartOptions options =
+        new StartOptions(
+            SmallModel.gguf(),
+            Sameness.OWN_NAME,
+            Optional.of(ChatTemplate.TOOLS.file()),
+            OptionalInt.of(Sameness.CONTEXT),
+            2,
+            OptionalInt.of(1),
+            Budget.of(4L << 30),
+            KvType.F16,
+            new ServeSettings(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                "",
+                ServeSettings.Reasoning.REASONING_CONTENT,
+                ServerLimits.DEFAULT),
+            "test");
+    try {
+      RunningEngine running = RunningEngine.start(options, _ -> {});
+      return new BuiltinServer(running, Tape.empty().recording(running.port()));
+    } catch (StartRefused refused) {
+      throw new AssertionError(refused);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  /** As the hub's tests have engines: it hands each request on. */
+  ScriptedEngine engine() {
+    return engine;
+  }
+
+  @Override
+  public void close() {
+    engine.close();
+    running.close();
+  }
+}
