@@ -231,10 +231,10 @@ class FleetFileTest {
         // Recipes.
         arguments(
             recipe("{ engine: omlx, source: /m }"),
-            "line 6: models.m.recipes[0].engine: `omlx` is not supported yet; choose `llama-server`, `vllm`, `mlx-lm`"),
+            "line 6: models.m.recipes[0].engine: `omlx` is not supported yet; choose `builtin`, `llama-server`, `vllm`, `mlx-lm`"),
         arguments(
             recipe("{ engine: lama-server, source: /m }"),
-            "line 6: models.m.recipes[0].engine: `lama-server` is not one of `llama-server`, `vllm`, `mlx-lm`; did you mean `llama-server`?"),
+            "line 6: models.m.recipes[0].engine: `lama-server` is not one of `builtin`, `llama-server`, `vllm`, `mlx-lm`; did you mean `llama-server`?"),
         arguments(
             recipe("{ engine: llama-server }"),
             "line 6: models.m.recipes[0]: `source` is missing, such as `source: hf:OWNER/REPO/FILE`"),
