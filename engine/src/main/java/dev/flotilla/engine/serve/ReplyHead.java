@@ -49,11 +49,9 @@ record ReplyHead(
     return usage;
   }
 
-  /** The logprobs of a choice, in the form that the reply has. */
+  /** The logprobs of a choice, in the form that the reply has; nothing where there are none. */
   void logprobs(ObjectNode choice, boolean wanted, List<TokenLogprob> tokens, int offset) {
-    if (!wanted || tokens.isEmpty()) {
-      choice.putNull("logprobs");
-    } else {
+    if (wanted && !tokens.isEmpty()) {
       choice.set(
           "logprobs", chat ? TokenLogprob.chat(tokens) : TokenLogprob.completion(tokens, offset));
     }
