@@ -74,7 +74,7 @@ final class EngineChoiceTest {
         "mine=serve {prot} {port} | {prot} is none of its places",
         "mine=serve 'open {port} | is never closed",
         "mine= | it is empty",
-        "vllm | vllm is none that is known (llama-server); say how it is started",
+        "vllm | vllm is none that is known (builtin, llama-server); say how it is started",
         "=serve {port} | it begins with no name",
         "a b=serve {port} | it begins with no name",
         "there=http:// | that is no address of a server",

@@ -49,9 +49,11 @@ record ReplyHead(
     return usage;
   }
 
-  /** The logprobs of a choice, in the form that the reply has; nothing where there are none. */
+  /** The logprobs of a choice, in the form that the reply has. */
   void logprobs(ObjectNode choice, boolean wanted, List<TokenLogprob> tokens, int offset) {
-    if (wanted && !tokens.isEmpty()) {
+    if (!wanted || tokens.isEmpty()) {
+      choice.putNull("logprobs");
+    } else {
       choice.set(
           "logprobs", chat ? TokenLogprob.chat(tokens) : TokenLogprob.completion(tokens, offset));
     }

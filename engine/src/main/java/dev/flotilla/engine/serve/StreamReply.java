@@ -97,7 +97,9 @@ final class StreamReply implements ReplySink {
       choice.setAll(said);
     }
     int offset = offsets.getOrDefault(answer.index(), 0);
-    head.logprobs(choice, options.logprobs() >= 0, logprobs, offset);
+    if (!head.chat() || !logprobs.isEmpty()) { // a chunk of a conversation leaves them out
+      head.logprobs(choice, options.logprobs() >= 0, logprobs, offset);
+    }
     choice.put("finish_reason", finish);
     if (options.usageInEachChunk()) {
       chunk.set("usage", head.usage(all));

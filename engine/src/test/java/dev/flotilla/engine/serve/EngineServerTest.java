@@ -341,6 +341,6 @@ class EngineServerTest {
 
   private static String delta(String event) {
     int from = event.indexOf("\"delta\":") + 8;
-    return event.substring(from, event.indexOf("},\"logprobs\"", from) + 1);
+    return event.substring(from, event.indexOf("},\"finish_reason\"", from) + 1);
   }
 }
