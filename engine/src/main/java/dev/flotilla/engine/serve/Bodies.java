@@ -2,6 +2,7 @@ package dev.flotilla.engine.serve;
 
 import dev.flotilla.engine.RequestRefused;
 import io.helidon.webserver.http.ServerRequest;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -11,6 +12,8 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** Reads requests' bodies, each up to its limit, and all that are held at a time up to theirs. */
 final class Bodies {
+  private static final int PIECE_BYTES = 16 << 10;
+
   private final ServerLimits limits;
   private final AtomicLong held = new AtomicLong();
 
@@ -20,32 +23,55 @@ final class Bodies {
 
   /** What becomes of a body that is a JSON object, which is held as long as that takes. */
   <T> T read(ServerRequest request, Function<ObjectNode, T> use) {
-    long length = request.headers().contentLength().orElse(limits.bodyBytesMax());
+    long length = request.headers().contentLength().orElse(0);
     if (length > limits.bodyBytesMax()) {
       throw tooLarge();
     }
-    if (held.addAndGet(length) > limits.bodiesBytesMax()) {
-      held.addAndGet(-length);
-      throw RequestRefused.busy("the server holds as many bytes of requests as it may: try again");
-    }
+    Share share = new Share();
     try {
-      return use.apply(Json.body(bytes(request)));
+      share.grow(length);
+      return use.apply(Json.body(bytes(request, share, length)));
     } finally {
-      held.addAndGet(-length);
+      share.giveBack();
     }
   }
 
-  private byte[] bytes(ServerRequest request) {
+  /** What one body has of all that may be held. */
+  private final class Share {
+    private long bytes;
+
+    void grow(long more) {
+      bytes += more;
+      if (held.addAndGet(more) > limits.bodiesBytesMax()) {
+        throw RequestRefused.busy(
+            "the server holds as many bytes of requests as it may: try again");
+      }
+    }
+
+    void giveBack() {
+      held.addAndGet(-bytes);
+    }
+  }
+
+  /** Of a body that comes in chunks nobody knows the length: its share grows as it is read. */
+  private byte[] bytes(ServerRequest request, Share share, long announced) {
     if (!request.content().hasEntity()) {
       return new byte[0];
     }
     try {
       InputStream in = request.content().inputStream();
-      byte[] bytes = in.readNBytes(limits.bodyBytesMax() + 1);
-      if (bytes.length > limits.bodyBytesMax()) {
-        throw tooLarge();
+      ByteArrayOutputStream body = new ByteArrayOutputStream((int) announced);
+      byte[] piece = new byte[PIECE_BYTES];
+      for (int read = in.read(piece); read >= 0; read = in.read(piece)) {
+        body.write(piece, 0, read);
+        if (body.size() > limits.bodyBytesMax()) {
+          throw tooLarge();
+        }
+        if (announced == 0) {
+          share.grow(read);
+        }
       }
-      return bytes;
+      return body.toByteArray();
     } catch (IOException broken) {
       throw new UncheckedIOException(broken);
     }

@@ -22,8 +22,8 @@ public record ServerLimits(
   /** The defaults, as docs/limits.md has them. */
   public static final ServerLimits DEFAULT =
       new ServerLimits(
-          12 << 20,
-          12L << 20,
+          16 << 20,
+          16L << 20,
           2048,
           Duration.ofMinutes(5),
           Duration.ofSeconds(5),
