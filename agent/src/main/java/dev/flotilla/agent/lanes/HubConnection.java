@@ -1,12 +1,14 @@
 package dev.flotilla.agent.lanes;
 
 import dev.flotilla.wire.Connection;
-import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.Socket;
+import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.Optional;
+import javax.net.ssl.SSLSocket;
 
 /** A connection that the agent dialled to the hub. */
 final class HubConnection implements Connection {
@@ -14,8 +16,9 @@ final class HubConnection implements Connection {
 
   private final Socket socket;
   private final Socket stream;
-  private final InputStream input;
+  private final ReadAhead input;
   private final OutputStream output;
+  private volatile Runnable closed = () -> {};
 
   /**
    * @param stream what is spoken through: {@code socket} itself, or TLS over it
@@ -23,8 +26,7 @@ final class HubConnection implements Connection {
   HubConnection(Socket socket, Socket stream) throws IOException {
     this.socket = socket;
     this.stream = stream;
-    // Reads of more than its size pass this buffer by once it is empty, so copying pays nothing.
-    this.input = new BufferedInputStream(stream.getInputStream(), READ_AHEAD_BYTES);
+    this.input = new ReadAhead(stream.getInputStream(), READ_AHEAD_BYTES);
     this.output = stream.getOutputStream();
   }
 
@@ -33,9 +35,34 @@ final class HubConnection implements Connection {
     return input;
   }
 
+  /** Waits for the next byte, which stays unread; false where the hub ended the connection. */
+  boolean awaitByte() throws IOException {
+    return input.awaitByte();
+  }
+
   @Override
   public OutputStream output() {
     return output;
+  }
+
+  /** The socket's channel; empty where TLS lies over it. */
+  Optional<SocketChannel> channel() {
+    return stream instanceof SSLSocket
+        ? Optional.empty()
+        : Optional.ofNullable(socket.getChannel());
+  }
+
+  /** Takes what has arrived and was not read, for whoever goes on with the channel. */
+  byte[] readAhead() {
+    return input.take();
+  }
+
+  /** Is run after a {@link #close}, on its thread; at once where it is closed already. */
+  void onClose(Runnable action) {
+    closed = action;
+    if (socket.isClosed()) {
+      action.run();
+    }
   }
 
   /** From the next read on; zero for no limit. */
@@ -60,5 +87,6 @@ final class HubConnection implements Connection {
       System.getLogger(HubConnection.class.getName())
           .log(System.Logger.Level.DEBUG, "A connection did not close: {0}", e.getMessage());
     }
+    closed.run();
   }
 }

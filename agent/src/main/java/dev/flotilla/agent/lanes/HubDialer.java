@@ -8,6 +8,7 @@ import java.net.Socket;
 import java.net.SocketOption;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
+import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.cert.Certificate;
@@ -52,7 +53,7 @@ public final class HubDialer {
 
   /** A new connection; its reads have the handshake's limit until another is set. */
   HubConnection dial() throws IOException {
-    Socket socket = new Socket();
+    Socket socket = SocketChannel.open().socket();
     try {
       socket.setTcpNoDelay(true);
       keepAlive(socket);

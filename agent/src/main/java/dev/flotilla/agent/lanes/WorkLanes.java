@@ -6,14 +6,15 @@ import dev.flotilla.wire.ControlMessage.LaneCount;
 import dev.flotilla.wire.ControlMessage.Welcome;
 import dev.flotilla.wire.LaneLine;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Semaphore;
@@ -26,7 +27,8 @@ import java.util.random.RandomGenerator;
  *
  * <p>Life of a lane: it is dialled, waits unopened, is told OPEN once, and from then on carries
  * bytes to one engine until either side closes; it is never used again. Each has a virtual thread
- * of its own that runs through that life, and a second one while bytes flow.
+ * of its own that runs through that life; while bytes flow it waits for the {@link Relay}, or, on a
+ * lane of TLS, is one of the two of a {@link Tunnel}.
  *
  * <p>Lanes are dialled in spells: {@link #begin} starts one when the control lane is up, {@link
  * #pause} ends it when that is lost. A lane belongs to the spell in which it was dialled. At the
@@ -58,6 +60,7 @@ public final class WorkLanes implements AutoCloseable {
   private final AgentLaneLimits limits;
   private final RandomGenerator random;
   private final Semaphore dials;
+  private final Relay relay;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Set<HubConnection> unopened = new HashSet<>();
@@ -80,6 +83,7 @@ public final class WorkLanes implements AutoCloseable {
     this.limits = limits;
     this.random = random;
     this.dials = new Semaphore(limits.dialsAtOnce());
+    this.relay = new Relay(limits.linger()).start();
   }
 
   /** The control lane is up: from now on as many lanes wait as the hub asks for. */
@@ -168,6 +172,7 @@ public final class WorkLanes implements AutoCloseable {
     } finally {
       lock.unlock();
     }
+    relay.close();
   }
 
   /**
@@ -258,15 +263,12 @@ public final class WorkLanes implements AutoCloseable {
     }
     LaneLine line;
     try {
-      InputStream in = hub.input();
-      in.mark(1);
-      if (in.read() < 0) {
+      if (!hub.awaitByte()) {
         leaveUnopened(hub);
         return false;
       }
-      in.reset();
       hub.readLimit(limits.openLine());
-      line = LaneLine.read(in);
+      line = LaneLine.read(hub.input());
       hub.readLimit(Duration.ZERO);
     } catch (IOException e) {
       leaveUnopened(hub);
@@ -282,15 +284,15 @@ public final class WorkLanes implements AutoCloseable {
 
   private void open(Spell mine, HubConnection hub, LaneLine.Open open) {
     Counts worker = startCarrying(mine, hub, open.worker());
-    try (Socket engine = new Socket()) {
-      String refusal = connect(engine, open);
+    try (SocketChannel engine = SocketChannel.open()) {
+      String refusal = connect(engine.socket(), open);
       LaneLine answer = refusal.isEmpty() ? new LaneLine.Opened() : new LaneLine.Refused(refusal);
       (refusal.isEmpty() ? worker.opened : worker.refused).increment();
       hub.output().write(answer.format());
       hub.output().flush();
       if (refusal.isEmpty()) {
         try {
-          new Tunnel(hub, engine, limits.linger(), worker.bytesIn, worker.bytesOut).carry();
+          carry(hub, engine, worker);
         } finally {
           worker.closed.increment();
         }
@@ -300,6 +302,19 @@ public final class WorkLanes implements AutoCloseable {
     } finally {
       endCarrying(hub);
     }
+  }
+
+  /** Until either side closes. TLS can't be read where a plain channel is. */
+  private void carry(HubConnection hub, SocketChannel engine, Counts worker) throws IOException {
+    Optional<SocketChannel> plain = hub.channel();
+    if (plain.isEmpty()) {
+      new Tunnel(hub, engine.socket(), limits.linger(), worker.bytesIn, worker.bytesOut).carry();
+      return;
+    }
+    Relay.Carried lane =
+        relay.lane(plain.get(), engine, hub.readAhead(), worker.bytesIn, worker.bytesOut);
+    hub.onClose(lane::cut);
+    lane.carry();
   }
 
   /** Connects to the launch's port; why not, or empty. */
