@@ -33,9 +33,9 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Back-pressure.</b> What one side does not take is kept, at most one buffer a direction, and
  * nothing more is read for it until it was taken. A lane without such bytes holds no memory here.
  *
- * <p><b>Concurrency.</b> {@link Carried#carry} is called on a lane's own thread and parks there until the
- * lane has ended; everything else of a lane belongs to the relay's thread. Other threads end a lane
- * by {@link Carried#cut}, which the relay's thread finds in a queue.
+ * <p><b>Concurrency.</b> {@link Carried#carry} is called on a lane's own thread and parks there
+ * until the lane has ended; everything else of a lane belongs to the relay's thread. Other threads
+ * end a lane by {@link Carried#cut}, which the relay's thread finds in a queue.
  */
 final class Relay implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(Relay.class.getName());
