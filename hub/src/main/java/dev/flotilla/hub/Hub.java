@@ -27,6 +27,7 @@ import dev.flotilla.hub.proof.ProofLimits;
 import dev.flotilla.hub.proof.ProofRun;
 import dev.flotilla.hub.proof.Prover;
 import dev.flotilla.hub.proof.ProvingGround;
+import dev.flotilla.hub.proof.ShapeCheck;
 import dev.flotilla.hub.reports.Reports;
 import dev.flotilla.hub.routing.Dialer;
 import dev.flotilla.hub.routing.Dispatcher;
@@ -278,6 +279,7 @@ public final class Hub implements AutoCloseable {
     ProofRun run =
         new ProofRun(
             ground,
+            new ShapeCheck(ground, fleet, dispatcher::spare, limits, System::nanoTime),
             proofs,
             node -> Prover.freeMemory(fleet, node),
             limits,

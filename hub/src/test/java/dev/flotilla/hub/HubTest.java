@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.flotilla.hub.fleet.WorkerView;
 import dev.flotilla.hub.lanes.TestAgent;
+import dev.flotilla.hub.proof.ProofLimits;
+import dev.flotilla.hub.proof.QuickProofs;
 import dev.flotilla.hub.server.HubServer;
 import dev.flotilla.hub.server.ServerLimits;
 import dev.flotilla.hub.spec.Revisions;
@@ -25,9 +28,12 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The assembled hub: what is configured, what is stored and what is shown belong together. */
 class HubTest {
@@ -52,6 +58,10 @@ class HubTest {
   }
 
   private HubConfig config(Optional<Path> authorities) {
+    return config(authorities, ProofLimits.DEFAULTS);
+  }
+
+  private HubConfig config(Optional<Path> authorities, ProofLimits proofs) {
     return new HubConfig(
         home,
         new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
@@ -61,7 +71,8 @@ class HubTest {
         false,
         "",
         "test",
-        variable -> Optional.empty());
+        variable -> Optional.empty(),
+        proofs);
   }
 
   private Hub hub() throws HubRefused {
@@ -208,22 +219,26 @@ class HubTest {
   }
 
   private static void serveModel(Hub hub) throws Exception {
+    serveModel(hub, "context: 4096");
+  }
+
+  private static void serveModel(Hub hub, String promise) throws Exception {
     String yaml =
         """
         models:
           m:
-            promise: { context: 4096 }
+            promise: { %s }
             replicas: 1
             recipes:
               - { engine: llama-server, source: /models/m.gguf, slots: 4 }
-        """;
+        """
+            .formatted(promise);
     assertThat(hub.revisions().apply(yaml, "fleet.yaml", "ann", false))
         .isInstanceOf(Revisions.Outcome.Applied.class);
   }
 
   @Test
   void aWorkersLifeAndWhatWasAskedOfItCanBeReadLater() throws Exception {
-    engine.whenChat(Script.answer("Hello"));
     try (Hub hub = hub()) {
       serveModel(hub);
       try (TestAgent agent = joins(hub, "box", "agent-1")) {
@@ -253,6 +268,40 @@ class HubTest {
             .contains("\"target\":\"box/m-1\"", "\"outcome\":\"ok\"");
         assertThat(get(hub, "/api/usage?by=model&name=other").body()).contains("\"requests\":0");
         assertThat(get(hub, "/api/usage?by=colour&name=m").body()).contains("model, target or key");
+      }
+    }
+  }
+
+  static Stream<Script> otherForms() {
+    return Stream.of(
+        Script.json(200, "Hello, I am no JSON any more"),
+        Script.answer("<think>", "Hm.", "</think>", "Hello"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("otherForms")
+  void aWorkerWhoseRepliesChangeTheirFormIsDrainedProvedAgainAndRefused(Script changed)
+      throws Exception {
+    try (Hub hub = Hub.start(config(Optional.empty(), QuickProofs.LIMITS), IMPATIENT)) {
+      serveModel(hub, "context: 4096, reasoning: reasoning_content");
+      try (TestAgent agent = joins(hub, "box", "agent-1")) {
+        await().until(() -> agent.heard(ControlMessage.Desired.class).isPresent());
+        agent.serves("box/m-1", 1, engine.port());
+        await().untilAsserted(() -> assertThat(chat(hub).status()).isEqualTo(200));
+
+        engine.alwaysChat(changed);
+        await()
+            .atMost(Duration.ofMinutes(1))
+            .untilAsserted(() -> {
+              chat(hub);
+              assertThat(hub.fleet().worker("box/m-1").orElseThrow().state())
+                  .isEqualTo(WorkerView.State.REFUSED);
+            });
+
+        assertThat(get(hub, "/api/events?limit=50").body())
+            .contains("answers in a shape that it did not have when it was proved");
+        assertThat(get(hub, "/api/proofs?worker=box/m-1&limit=1").body())
+            .contains("its shape is not its model's");
       }
     }
   }

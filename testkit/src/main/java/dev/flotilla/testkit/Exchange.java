@@ -101,6 +101,9 @@ public final class Exchange {
 
   /** Writes one event with that data. */
   public void event(String data) throws IOException {
+    if (data.equals("[DONE]")) {
+      request.tellsTheEnd();
+    }
     body(("data: " + data + "\n\n").getBytes(UTF_8));
     request.chunkSent();
   }

@@ -11,6 +11,9 @@ import tools.jackson.databind.node.ObjectNode;
  * Answers as OpenAI's API has them, for every request that a client may make: streams, usage, tool
  * calls, thoughts, JSON, stop strings, limits, log-probabilities, several answers, refusals. A
  * thought lies in {@code reasoning_content}. One word is one token.
+ *
+ * <p>It is what a server has to answer so that a hub's proof finds its shape as promised; a fake
+ * in another language can take it for its pattern.
  */
 final class HonestAnswers {
   private static final List<String> STORY =
@@ -19,6 +22,8 @@ final class HonestAnswers {
   private static final String ARGUMENTS = "{\"city\":\"Rome\"}";
   private static final Pattern WORDS = Pattern.compile("(?<= )");
   private static final int STORY_WORDS = 40;
+  private static final List<String> MORE_THAN_TEXT =
+      List.of("tools", "response_format", "stop", "logprobs", "chat_template_kwargs", "grammar");
 
   private final String model;
   private final int contextTokens;
@@ -26,6 +31,20 @@ final class HonestAnswers {
   HonestAnswers(String model, int contextTokens) {
     this.model = model;
     this.contextTokens = contextTokens;
+  }
+
+  /**
+   * Whether it asks for nothing but text, and is in order: then any words will do as an answer, up
+   * to its limit.
+   */
+  static boolean isPlain(JsonNode request) {
+    for (String field : MORE_THAN_TEXT) {
+      if (request.hasNonNull(field)) {
+        return false;
+      }
+    }
+    return (request.path("messages").isArray() || request.hasNonNull("prompt"))
+        && (!request.hasNonNull("max_tokens") || request.path("max_tokens").isIntegralNumber());
   }
 
   PlannedReply to(JsonNode request, boolean chat, int promptTokens) {

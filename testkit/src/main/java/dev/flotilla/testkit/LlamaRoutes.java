@@ -1,14 +1,18 @@
 package dev.flotilla.testkit;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.List;
 import java.util.StringJoiner;
 import tools.jackson.databind.JsonNode;
 
 /** What llama-server answers on each of its paths when all is well. */
 final class LlamaRoutes {
-  private static final Answer ANSWER =
-      Script.answer("Hello", " from", " the", " scripted", " engine");
+  private static final List<String> WORDS =
+      List.of("Hello", " from", " the", " scripted", " engine");
+
+  private static final int WORDS_MAX = 4_096;
 
   private LlamaRoutes() {}
 
@@ -77,7 +81,25 @@ final class LlamaRoutes {
       Script.contextOverflow(prompt, engine.contextTokens()).play(exchange);
       return;
     }
-    ANSWER.play(exchange);
+    if (HonestAnswers.isPlain(request)) {
+      answer(request).play(exchange);
+      return;
+    }
+    // llama-server does not look at the name.
+    String model = request.path("model").asString(engine.model());
+    boolean chat = exchange.request().path().contains("/chat/");
+    new HonestAnswers(model, engine.contextTokens()).to(request, chat, prompt).write(exchange);
+  }
+
+  /** A greeting, which goes on where a limit beyond it is set. */
+  private static Answer answer(JsonNode request) {
+    int limit =
+        request.path("max_completion_tokens").asInt(request.path("max_tokens").asInt(0));
+    List<String> words = new ArrayList<>(WORDS);
+    while (words.size() <= Math.min(limit, WORDS_MAX)) {
+      words.add(" on");
+    }
+    return Script.answer(words.toArray(String[]::new));
   }
 
   private static void embeddings(Exchange exchange) throws IOException {

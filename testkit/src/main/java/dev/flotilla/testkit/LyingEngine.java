@@ -1,7 +1,7 @@
 package dev.flotilla.testkit;
 
 import java.io.IOException;
-import java.util.Optional;
+import java.util.function.Consumer;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -17,16 +17,22 @@ public final class LyingEngine {
 
   /** An engine that serves {@value #MODEL} and keeps to the API. */
   public static ScriptedEngine honest(int contextTokens) {
-    return engine(contextTokens, Optional.empty());
+    return engine(contextTokens, _ -> {}, _ -> {});
+  }
+
+  /** An honest engine whose template knows nothing of thoughts: asked for one, it gives none. */
+  public static ScriptedEngine thoughtless(int contextTokens) {
+    return engine(contextTokens, asked -> asked.remove("chat_template_kwargs"), _ -> {});
   }
 
   /** An engine that serves {@value #MODEL} and lies in that way. */
   public static ScriptedEngine telling(Lie lie, int contextTokens) {
-    return engine(contextTokens, Optional.of(lie));
+    return engine(contextTokens, lie::ask, lie::tell);
   }
 
-  private static ScriptedEngine engine(int contextTokens, Optional<Lie> lie) {
-    Script script = exchange -> answer(exchange, lie);
+  private static ScriptedEngine engine(
+      int contextTokens, Consumer<ObjectNode> ask, Consumer<PlannedReply> tell) {
+    Script script = exchange -> answer(exchange, ask, tell);
     return ScriptedEngine.start()
         .model(MODEL)
         .contextTokens(contextTokens)
@@ -34,10 +40,12 @@ public final class LyingEngine {
         .always(ScriptedEngine.COMPLETIONS, script);
   }
 
-  private static void answer(Exchange exchange, Optional<Lie> lie) throws IOException {
+  private static void answer(
+      Exchange exchange, Consumer<ObjectNode> ask, Consumer<PlannedReply> tell)
+      throws IOException {
     JsonNode request = exchange.request().json();
     if (request instanceof ObjectNode asked) {
-      lie.ifPresent(each -> each.ask(asked));
+      ask.accept(asked);
     }
     ScriptedEngine engine = exchange.engine();
     PlannedReply reply =
@@ -46,7 +54,7 @@ public final class LyingEngine {
                 request,
                 exchange.request().path().contains("/chat/"),
                 engine.promptTokens(request));
-    lie.ifPresent(each -> each.tell(reply));
+    tell.accept(reply);
     reply.write(exchange);
   }
 }

@@ -62,9 +62,9 @@ public enum RealEngine {
     Path programs = INSTALLED.computeIfAbsent(this, RealEngine::install).programs();
     return switch (this) {
       case LLAMA_SERVER ->
-          List.of(programs.resolve("python").toString(), "-I", launcher().toString());
+          List.of(programs.resolve("python").toString(), "-I", launcher("llama_server"));
       case VLLM -> List.of(programs.resolve("vllm").toString());
-      case MLX_LM -> List.of(programs.resolve("mlx_lm.server").toString());
+      case MLX_LM -> List.of(programs.resolve("python").toString(), "-I", launcher("mlx_lm"));
     };
   }
 
@@ -154,12 +154,13 @@ public enum RealEngine {
   }
 
   /** The product's own launcher, from its sources: tests run in the source tree. */
-  private static Path launcher() {
+  private static String launcher(String engine) {
     Path root = Path.of(System.getProperty("flotilla.root", ".."));
     Path launcher =
-        root.resolve("agent/src/main/resources/dev/flotilla/agent/engine/llama_server_launcher.py");
+        root.resolve("agent/src/main/resources/dev/flotilla/agent/engine")
+            .resolve(engine + "_launcher.py");
     Needs.that(Files.exists(launcher), "sources of the agent under " + root.toAbsolutePath());
-    return launcher;
+    return launcher.toString();
   }
 
   private static Path cacheOfHub() {

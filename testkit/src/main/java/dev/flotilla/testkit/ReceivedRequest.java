@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntSupplier;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -26,6 +27,12 @@ public final class ReceivedRequest {
   private final CompletableFuture<Instant> gone = new CompletableFuture<>();
   private final CompletableFuture<Instant> ended = new CompletableFuture<>();
   private volatile boolean answered;
+
+  /** Moments of the engine: when it arrived, and just before its client had the whole answer. */
+  private volatile int arrived;
+
+  private final AtomicInteger told = new AtomicInteger();
+  private volatile IntSupplier moments = () -> 0;
   private final AtomicInteger chunksSent = new AtomicInteger();
 
   ReceivedRequest(String method, String path, HttpHeaders headers, byte[] body) {
@@ -75,6 +82,16 @@ public final class ReceivedRequest {
     return ended.isDone();
   }
 
+  /**
+   * Whether it arrived when the other's client had its whole answer, or was about to: up to {@code
+   * [DONE]}, or to the last byte. The engine may have been busy with the other still, closing its
+   * connection.
+   */
+  public boolean arrivedAfterTheAnswerTo(ReceivedRequest other) {
+    int end = other.told.get();
+    return end > 0 && end < arrived;
+  }
+
   /** Events of the reply that were written so far. */
   public int chunksSent() {
     return chunksSent.get();
@@ -89,12 +106,23 @@ public final class ReceivedRequest {
     await(gone, within, "the client did not go away");
   }
 
+  void arrive(IntSupplier clock) {
+    moments = clock;
+    arrived = clock.getAsInt();
+  }
+
+  /** What comes next tells the client that its answer is whole. */
+  void tellsTheEnd() {
+    told.compareAndSet(0, moments.getAsInt());
+  }
+
   void chunkSent() {
     chunksSent.incrementAndGet();
   }
 
   /** From now on the client may close the connection: it has, or is about to have, the whole. */
   void lastBytes() {
+    tellsTheEnd();
     answered = true;
   }
 

@@ -55,6 +55,7 @@ public final class ScriptedEngine implements AutoCloseable {
   private final Map<String, Script> always = new ConcurrentHashMap<>();
   private final List<ReceivedRequest> requests = new CopyOnWriteArrayList<>();
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger moments = new AtomicInteger();
   private final AtomicInteger connections = new AtomicInteger();
   private final AtomicInteger inFlight = new AtomicInteger();
   private final AtomicInteger inFlightMax = new AtomicInteger();
@@ -310,7 +311,10 @@ public final class ScriptedEngine implements AutoCloseable {
     if (generates) {
       inFlightMax.accumulateAndGet(inFlight.incrementAndGet(), Math::max);
     }
-    requests.add(request);
+    synchronized (requests) {
+      request.arrive(moments::incrementAndGet);
+      requests.add(request);
+    }
     Thread watcher = Thread.ofVirtual().start(() -> watch(in, request));
     Exchange exchange = new Exchange(this, request, socket);
     try {

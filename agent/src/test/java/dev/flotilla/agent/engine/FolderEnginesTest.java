@@ -49,7 +49,7 @@ class FolderEnginesTest {
                 + " --served-model-name small --host 127.0.0.1 --port 4711 --max-model-len 1024"
                 // (1024 + 2 × 256) × 2 slots × 30 layers × 3 heads × 64 × (K and V) × 2 bytes
                 + " --max-num-seqs 2 --kv-cache-memory-bytes 70778880"
-                + " --disable-fastapi-docs --disable-access-log-for-endpoints"
+                + " --enable-prompt-tokens-details --disable-fastapi-docs --disable-access-log-for-endpoints"
                 + " /health,/metrics,/v1/models");
     assertThat(command.environment())
         .containsEntry("VLLM_API_KEY", "the-key")
@@ -106,6 +106,26 @@ class FolderEnginesTest {
                 + " --chat-template {{ messages }} --prefill-step-size 512");
     assertThat(command.environment())
         .containsEntry("HF_HUB_CACHE", home.resolve("run/config").toString());
+  }
+
+  @Test
+  void mlxLmIsStartedByItsOwnPythonWithARouteThatCounts() throws Exception {
+    Path python = Files.createDirectories(home.resolve("venv/bin")).resolve("python3");
+    program(python);
+    Path script = home.resolve("venv/bin/mlx_lm.server");
+    program(script);
+    Files.writeString(script, "#!" + python + "\nfrom mlx_lm.server import main\n");
+    MlxLmAdapter adapter =
+        new MlxLmAdapter(
+            PythonInstallation.mlxLm(home, ABSENT, home.resolve("venv/bin").toString(), true));
+
+    LaunchCommand command =
+        command(adapter, spec("mlx-lm", Reasoning.INLINE, false, Chat.OWN, Map.of()));
+
+    Path launcher = home.resolve("engines/mlx_lm_launcher.py");
+    assertThat(command.arguments()).startsWith(python.toString(), launcher.toString(), "--model");
+    assertThat(launcher).content().contains("/tokenize");
+    assertThat(adapter.found().orElseThrow().path()).isEqualTo(script.toString());
   }
 
   @Test

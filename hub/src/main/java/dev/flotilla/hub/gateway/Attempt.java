@@ -113,11 +113,16 @@ final class Attempt {
       }
       StreamShaper shaper = new StreamShaper(form, RequestIds::ofToolCall, answers.before());
       EngineEvents events = new EngineEvents(call, exchange, shaper, limits.eventBytesMax());
-      StreamRelay relay = new StreamRelay(events, exchange, shaper, nanoClock);
+      StreamRelay relay = 
+          new StreamRelay(
+              events, exchange, shaper, LeakedThought.matters(target), nanoClock);
       if (asked.streamed()) {
         stream(call, events, relay, shaper);
       } else {
         assemble(call, events, relay, shaper);
+      }
+      if (relay.leakedThought()) {
+        recorder.misplaced(target, LeakedThought.WORDS);
       }
       return null;
     }
@@ -241,6 +246,9 @@ final class Attempt {
     exchange.firstByteNanos = nanoClock.getAsLong();
     place.served();
     exchange.answered();
+    if (LeakedThought.matters(target) && LeakedThought.in(body, 0, body.length)) {
+      recorder.misplaced(target, LeakedThought.WORDS);
+    }
     return asItCame;
   }
 

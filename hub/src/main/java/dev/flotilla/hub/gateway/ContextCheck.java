@@ -45,10 +45,6 @@ final class ContextCheck {
     "\"file\"".getBytes(US_ASCII)
   };
 
-  /** Engines that have routes by which a prompt is counted. */
-  private static final Set<Dialect> COUNTING =
-      Set.of(Dialect.BUILTIN, Dialect.LLAMA_SERVER, Dialect.VLLM);
-
   private final Upstream upstream;
   private final GatewayLimits limits;
 
@@ -183,9 +179,9 @@ final class ContextCheck {
       return -1;
     }
     try {
-      if (counter.dialect() == Dialect.VLLM) {
+      if (counter.dialect() == Dialect.VLLM || counter.dialect() == Dialect.MLX_LM) {
         EngineRequest.Place place =
-            new EngineRequest.Place(Dialect.VLLM, counter.upstreamModel(), 0, 0, 0);
+            new EngineRequest.Place(counter.dialect(), counter.upstreamModel(), 0, 0, 0);
         return Prompts.count(call(counter, "/tokenize", EngineRequest.body(wanted, place), client));
       }
       byte @Nullable [] prompt =
@@ -200,17 +196,26 @@ final class ContextCheck {
     }
   }
 
-  /** Counting takes no slot of an engine, so any worker that serves will do. */
+  /**
+   * Counting takes no slot of an engine, so any worker that serves will do; mlx-lm last, which
+   * counts only where the agent could start it with a route for that.
+   */
   private static @Nullable Target counter(FleetSnapshot.Name name) {
+    Target last = null;
     for (Target target : name.targets()) {
       if (target.kind() == Target.Kind.WORKER
           && target.admitting()
-          && COUNTING.contains(target.dialect())
           && target.capability() == Capability.TEXT) {
-        return target;
+        switch (target.dialect()) {
+          case BUILTIN, LLAMA_SERVER, VLLM -> {
+            return target;
+          }
+          case MLX_LM -> last = target;
+          case UNKNOWN -> {}
+        }
       }
     }
-    return null;
+    return last;
   }
 
   private byte[] call(Target target, String path, byte[] body, ClientConnection client)

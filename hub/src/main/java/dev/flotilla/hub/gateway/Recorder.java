@@ -86,6 +86,11 @@ public final class Recorder {
     }
   }
 
+  /** A whole answer was not in the promised form. */
+  void misplaced(Target target, String reason) {
+    watch.misbehaved(target, reason);
+  }
+
   /** The request has ended, however it did. */
   void finished(Exchange exchange) {
     if (exchange.outcome.equals("ok")) {

@@ -22,7 +22,21 @@ final class StreamRelay {
   private final StreamShaper shaper;
   private final LongSupplier nanoClock;
 
-  StreamRelay(EngineEvents events, Exchange exchange, StreamShaper shaper, LongSupplier nanoClock) {
+  /** Until its first text was seen. */
+  private boolean looksForThought;
+
+  private boolean leakedThought;
+
+  /**
+   * @param looksForThought whether a thought at the beginning of the text is none of the target's
+   */
+  StreamRelay(
+      EngineEvents events,
+      Exchange exchange,
+      StreamShaper shaper,
+      boolean looksForThought,
+      LongSupplier nanoClock) {
+    this.looksForThought = looksForThought;
     this.events = events;
     this.exchange = exchange;
     this.shaper = shaper;
@@ -70,7 +84,18 @@ final class StreamRelay {
     }
   }
 
+  /** Whether the text began with a thought. */
+  boolean leakedThought() {
+    return leakedThought;
+  }
+
   private void firstByte() {
+    if (looksForThought && events.chunk().hasText()) {
+      SseReader event = events.event();
+      looksForThought = false;
+      leakedThought =
+          LeakedThought.in(event.dataBuffer(), event.dataStart(), event.dataLength());
+    }
     if (exchange.firstByteNanos == 0) {
       exchange.firstByteNanos = nanoClock.getAsLong();
     }

@@ -3,14 +3,14 @@ package dev.flotilla.hub.proof;
 /**
  * One thing that a proof looked at.
  *
- * @param stage {@code sanity} or {@code speed}
+ * @param stage {@code shape}, {@code sanity} or {@code speed}
  * @param probe what was asked
  * @param expected what a right worker says
  * @param seen what this one said
  * @param held whether it is as it should be
  */
 public record Finding(String stage, String probe, String expected, String seen, boolean held) {
-  private static final int CHARS_MAX = 300;
+  private static final int CHARS_MAX = 600;
 
   public Finding {
     expected = cut(expected);

@@ -7,7 +7,9 @@ import java.time.Duration;
  * ({@code limits.proof}).
  *
  * @param request one request of a proof, to the end of its reply (default 60 s)
- * @param whole one proof, from its first request (default 5 min)
+ * @param whole one proof, from its first request (default 8 min)
+ * @param shapes all probes of a worker's shape together (default 4 min)
+ * @param brokenMax probes of a wrong shape after which the rest is not asked (default 5)
  * @param firstTokens tokens of the one answer by which the speed of a model's first worker is
  *     checked (default 32)
  * @param atOnce proofs that go on at the same time, each on a node of its own (default 4)
@@ -24,6 +26,8 @@ import java.time.Duration;
 public record ProofLimits(
     Duration request,
     Duration whole,
+    Duration shapes,
+    int brokenMax,
     int firstTokens,
     int atOnce,
     Duration reuse,
@@ -37,7 +41,9 @@ public record ProofLimits(
   public static final ProofLimits DEFAULTS =
       new ProofLimits(
           Duration.ofSeconds(60),
-          Duration.ofMinutes(5),
+          Duration.ofMinutes(8),
+          Duration.ofMinutes(4),
+          5,
           32,
           4,
           Duration.ofHours(24),

@@ -2,6 +2,7 @@ package dev.flotilla.hub.proof;
 
 import dev.flotilla.hub.fleet.ProofCandidate;
 import dev.flotilla.hub.proof.ProvingGround.Stand;
+import dev.flotilla.shape.dialect.Promise;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -10,17 +11,21 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** One proof from its first question to its verdict: sanity, then speed where that was passed. */
+/** One proof from its first question to its verdict: shape, sanity, speed, each where the one before was passed. */
 public final class ProofRun {
+  private static final int BRIEF_CHARS = 160;
+
   /** A node's word on its memory is so old at most; a level takes longer. */
   private final ToLongFunction<String> freeMemory;
 
   private final ProvingGround ground;
+  private final ShapeCheck shapes;
   private final ProofArchive archive;
   private final ProofLimits limits;
   private final InstantSource clock;
@@ -51,12 +56,14 @@ public final class ProofRun {
    */
   public ProofRun(
       ProvingGround ground,
+      ShapeCheck shapes,
       ProofArchive archive,
       ToLongFunction<String> freeMemory,
       ProofLimits limits,
       InstantSource clock,
       LongSupplier nanoClock) {
     this.ground = ground;
+    this.shapes = shapes;
     this.archive = archive;
     this.freeMemory = freeMemory;
     this.limits = limits;
@@ -84,7 +91,14 @@ public final class ProofRun {
       throws InterruptedException {
     Going going = new Going(candidate, goesOn);
     try (Stand stand = ground.enter(candidate.target())) {
-      going.says("proof 1 of 2: whether its answers are its model's");
+      Optional<ShapeCheck.Asked> form = Optional.empty();
+      if (!candidate.spec().embeddings()) {
+        form = Optional.of(shape(candidate, stand, going));
+        if (going.fellShort()) {
+          return going.refused(false);
+        }
+      }
+      going.says("sanity", "proof 2 of 3: whether its answers are its model's");
       Evidence evidence = ask(candidate, stand);
       Optional<Evidence> reference =
           candidate.asReference() ? Optional.empty() : archive.reference(candidate.model());
@@ -95,7 +109,7 @@ public final class ProofRun {
       if (candidate.spec().embeddings()) {
         return going.passed(null, true, reference.isEmpty(), evidence);
       }
-      going.says("proof 2 of 2: its speed");
+      going.says("speed", "proof 3 of 3: its speed");
       Curve curve = speed(stand, quick, size);
       if (floor > 0 && curve.alone() < floor) {
         curve = speed(stand, quick, size); // Once more: something may have come between.
@@ -109,13 +123,14 @@ public final class ProofRun {
               "%s tok/s".formatted(number(curve.alone())),
               held));
       going.curve = curve;
+      form.filter(_ -> held).ifPresent(shapes::serves);
       return held
           ? going.passed(curve, !quick, reference.isEmpty(), evidence)
           : going.refused(true);
     } catch (IOException e) {
       going.findings.add(
           new Finding(
-              going.stage(), "an answer", "one in time", String.valueOf(e.getMessage()), false));
+              going.stage, "an answer", "one in time", String.valueOf(e.getMessage()), false));
       return going.refused(false);
     } catch (SpeedRun.Disturbed e) {
       throw new IllegalStateException("a worker that nobody else asks was disturbed", e);
@@ -135,6 +150,19 @@ public final class ProofRun {
             "longer",
             false));
     return going.refused(false);
+  }
+
+  private ShapeCheck.Asked shape(ProofCandidate candidate, Stand stand, Going going)
+      throws LaunchOver {
+    String words = "proof 1 of 3: the form of its answers";
+    going.says(ShapeCheck.STAGE, words);
+    Promise promise = new Promise(candidate.spec().reasoning(), candidate.spec().tools());
+    BooleanSupplier goesOn = () -> going.goesOn.test(words);
+    ShapeCheck.Asked asked = shapes.ask(stand, promise, goesOn);
+    going.says(ShapeCheck.STAGE, words);
+    going.findings.addAll(
+        ShapeCheck.judge(asked, shapes.beside(candidate, promise, goesOn)));
+    return asked;
   }
 
   private Evidence ask(ProofCandidate candidate, Stand stand) throws IOException {
@@ -181,6 +209,11 @@ public final class ProofRun {
     return new Line(ground.address(), ground.key(), ground.deadlines(), nanoClock);
   }
 
+  /** What stands in a sentence; the evidence has all of it. */
+  private static String brief(String words) {
+    return words.length() <= BRIEF_CHARS ? words : words.substring(0, BRIEF_CHARS) + "…";
+  }
+
   private static String number(double value) {
     return String.format(Locale.ROOT, "%.1f", value);
   }
@@ -192,22 +225,18 @@ public final class ProofRun {
     private final long begun = nanoClock.getAsLong();
     private final List<Finding> findings = new ArrayList<>();
     private Curve curve = new Curve(List.of(), List.of(), Curve.Memory.UNKNOWN);
-    private String step = "";
+    private String stage = "";
 
     Going(ProofCandidate candidate, Predicate<String> goesOn) {
       this.candidate = candidate;
       this.goesOn = goesOn;
     }
 
-    void says(String what) throws LaunchOver {
-      step = what;
+    void says(String part, String what) throws LaunchOver {
+      stage = part;
       if (!goesOn.test(what)) {
         throw new LaunchOver();
       }
-    }
-
-    String stage() {
-      return step.startsWith("proof 1") ? "sanity" : "speed";
     }
 
     boolean fellShort() {
@@ -228,8 +257,8 @@ public final class ProofRun {
               .formatted(
                   first.stage().equals("sanity") ? "answer" : first.stage(),
                   first.probe(),
-                  first.expected(),
-                  first.seen());
+                  brief(first.expected()),
+                  brief(first.seen()));
       if (slow) {
         reason =
             "it is too slow: %s, its model promises %s".formatted(first.seen(), first.expected());

@@ -38,8 +38,14 @@ public final class Fleets {
 
   public static NodeFacts machine(
       String os, String arch, long freeGib, NodeFacts.Accelerator... gpus) {
+    return machineOf("host", os, arch, freeGib, gpus);
+  }
+
+  /** A machine of that name: two with different names are not the same. */
+  public static NodeFacts machineOf(
+      String host, String os, String arch, long freeGib, NodeFacts.Accelerator... gpus) {
     return new NodeFacts(
-        "host",
+        host,
         os,
         "1",
         arch,

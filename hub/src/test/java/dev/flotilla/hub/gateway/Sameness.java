@@ -18,6 +18,9 @@ import dev.flotilla.shape.probe.UrlCaller;
 import dev.flotilla.shape.probe.Verdict;
 import dev.flotilla.shape.probe.Verdict.Broken;
 import dev.flotilla.shape.probe.Verdict.Unanswered;
+import dev.flotilla.testkit.ChatTemplate;
+import dev.flotilla.testkit.RealEngine;
+import dev.flotilla.testkit.RealServer;
 import dev.flotilla.testkit.ScriptedEngine;
 import dev.flotilla.wire.WorkerSpec.Reasoning;
 import java.net.URI;
@@ -54,6 +57,34 @@ final class Sameness {
 
   private final Map<String, List<ProbeResult>> raw = new HashMap<>();
   private final Map<String, List<ProbeResult>> hub = new HashMap<>();
+
+  /** How each is started for it. */
+  static RealServer.Order order(RealEngine engine) {
+    RealServer.Order order = RealServer.of(engine).name(Sameness.OWN_NAME);
+    String context = Integer.toString(Sameness.CONTEXT);
+    return switch (engine) {
+      case LLAMA_SERVER ->
+          order.options(
+              "-c",
+              Integer.toString(2 * Sameness.CONTEXT),
+              "-t",
+              "1",
+              "--jinja",
+              "--chat-template-file",
+              ChatTemplate.TOOLS.file().toString());
+      case VLLM ->
+          order.options(
+              "--max-model-len",
+              context,
+              "--chat-template",
+              ChatTemplate.TOOLS.file().toString(),
+              "--enable-prompt-tokens-details",
+              "--enable-auto-tool-choice",
+              "--tool-call-parser",
+              "hermes");
+      case MLX_LM -> order.options("--chat-template", ChatTemplate.TOOLS.text());
+    };
+  }
 
   /** Asks one engine everything. */
   void ask(String engine, ScriptedEngine server) {

@@ -67,7 +67,7 @@ public final class TestAgent implements AutoCloseable {
       control = dial("control", credential);
       say(
           new ControlMessage.Hello(
-              node, agentId, generation, "0.1", Fleets.machine(16), List.of()));
+              node, agentId, generation, "0.1", Fleets.machineOf(node, "linux", "x86_64", 16), List.of()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -94,8 +94,9 @@ public final class TestAgent implements AutoCloseable {
     return this;
   }
 
-  void heartbeat() {
-    say(new ControlMessage.Heartbeat(Fleets.machine(16), List.copyOf(reports.values()), List.of()));
+  /** Says that it is there, and how its workers are. */
+  public void heartbeat() {
+    say(new ControlMessage.Heartbeat(Fleets.machineOf(node, "linux", "x86_64", 16), List.copyOf(reports.values()), List.of()));
   }
 
   public TestAgent lanes(int count) {

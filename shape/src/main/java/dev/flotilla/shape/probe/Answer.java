@@ -121,6 +121,16 @@ final class Answer {
     return parts.isEmpty() ? "nothing" : String.join(" and ", parts);
   }
 
+  /** The text without a thought that stands in front of it, and without space around it. */
+  String spoken() {
+    String all = text.toString().strip();
+    if (!all.startsWith("<think>")) {
+      return all;
+    }
+    int end = all.indexOf("</think>");
+    return end < 0 ? "" : all.substring(end + "</think>".length()).strip();
+  }
+
   /** The places of the reasoning. */
   Set<String> reasoning() {
     Set<String> places = new LinkedHashSet<>(reasoningFields);

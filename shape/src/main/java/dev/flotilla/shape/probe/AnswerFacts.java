@@ -122,13 +122,14 @@ final class AnswerFacts {
   }
 
   private static String stops(Probe probe, Answer answer) {
-    return probe.stops().stream().anyMatch(stop -> answer.text.indexOf(stop) >= 0)
+    String spoken = answer.spoken();
+    return probe.stops().stream().anyMatch(spoken::contains)
         ? "in the answer"
         : "not in the answer";
   }
 
   private static String json(Answer answer, boolean schema) {
-    String text = answer.text.toString().strip();
+    String text = answer.spoken();
     JsonNode json = Json.read(text);
     if (json.isObject()) {
       return !schema ? "an object" : ProbeSchema.isCity(json) ? "of the schema" : "of another form";

@@ -25,7 +25,7 @@ import java.util.TreeSet;
  *   <li>{@code bytes} of a log-probability, which may be {@code null};
  *   <li>what the model decides ({@link Probe#free()}): whether it ends by itself or at the limit,
  *       and so whether words follow a thought or its JSON is whole; whether and how often it calls
- *       a tool;
+ *       a tool; with one that thinks all of this, for it may think until the limit;
  *   <li>of a refusal, the field that it names ({@code error.param}).
  * </ul>
  */
@@ -38,9 +38,10 @@ public final class Comparison {
    * @return differences whose {@code expected} is the first server's
    */
   public static List<Difference> differences(Probe probe, Shape first, Shape second) {
-    Map<String, String> left = lawful(probe, first);
-    Map<String, String> right = lawful(probe, second);
-    if (probe.free().contains(Free.CALL) && !calls(first).equals(calls(second))) {
+    boolean thinks = thinks(first) || thinks(second);
+    Map<String, String> left = lawful(probe, first, thinks);
+    Map<String, String> right = lawful(probe, second, thinks);
+    if ((thinks || probe.free().contains(Free.CALL)) && !calls(first).equals(calls(second))) {
       forgetAnswer(left);
       forgetAnswer(right);
     }
@@ -84,7 +85,7 @@ public final class Comparison {
   }
 
   /** The facts without what two servers may differ in. */
-  private static Map<String, String> lawful(Probe probe, Shape shape) {
+  private static Map<String, String> lawful(Probe probe, Shape shape, boolean thinks) {
     Map<String, String> facts = new LinkedHashMap<>();
     boolean refused = probe.wanted() instanceof Refused && !shape.seen("status").equals("200");
     shape
@@ -95,8 +96,11 @@ public final class Comparison {
           }
         });
     facts.values().removeIf(String::isEmpty);
-    if (probe.free().contains(Free.ENDING)) {
+    if (thinks || probe.free().contains(Free.ENDING)) {
       freeEnding(facts);
+    }
+    if (thinks) {
+      facts.remove("JSON answer");
     }
     if (probe.free().contains(Free.CALLS)) {
       facts.computeIfPresent(
@@ -147,6 +151,10 @@ public final class Comparison {
       facts.remove("chunk.choices[].delta.content");
       facts.computeIfPresent("order", (_, seen) -> seen.replace("content… ", ""));
     }
+  }
+
+  private static boolean thinks(Shape shape) {
+    return !Set.of("none", Shape.ABSENT).contains(shape.seen("reasoning"));
   }
 
   private static String calls(Shape shape) {

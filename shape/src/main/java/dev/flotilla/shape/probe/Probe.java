@@ -67,7 +67,9 @@ public record Probe(
     /** Whether it calls a tool or answers. */
     CALL,
     /** How many tools it calls. */
-    CALLS
+    CALLS,
+    /** Whether its template has such messages at all: where it has not, the request is refused. */
+    TEMPLATE
   }
 
   /** What is to come of a probe. */
@@ -113,7 +115,7 @@ public record Probe(
 
   /** Whether a promise without tool calls leaves it out. */
   public boolean needsTools() {
-    return body.contains("\"tools\"");
+    return body.contains("\"tools\":[");
   }
 
   /**

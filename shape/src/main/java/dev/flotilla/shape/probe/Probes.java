@@ -104,6 +104,7 @@ public final class Probes {
                     messages(message("system", ""), message("user", "Hi")),
                     "\"temperature\":0",
                     limit(WORDS)))
+            .free(Free.TEMPLATE)
             .limit(WORDS)
             .gives(Content.TEXT),
         Probe.chat(
@@ -114,6 +115,7 @@ public final class Probes {
                         message("system", "Be brief. ".repeat(60).strip()), message("user", "Hi")),
                     "\"temperature\":0",
                     limit(WORDS)))
+            .free(Free.TEMPLATE)
             .limit(WORDS)
             .gives(Content.TEXT),
         Probe.chat(
@@ -123,6 +125,7 @@ public final class Probes {
                     messages(message("developer", "Be brief."), message("user", "Hi")),
                     "\"temperature\":0",
                     limit(WORDS)))
+            .free(Free.TEMPLATE)
             .limit(WORDS)
             .gives(Content.TEXT),
         Probe.chat(
@@ -143,6 +146,7 @@ public final class Probes {
                     "\"temperature\":0",
                     limit(WORDS)))
             .needs(Feature.PREFILL)
+            .free(Free.TEMPLATE)
             .limit(WORDS)
             .gives(Content.TEXT));
   }

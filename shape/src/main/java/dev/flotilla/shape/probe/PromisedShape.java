@@ -3,12 +3,14 @@ package dev.flotilla.shape.probe;
 import dev.flotilla.shape.dialect.Promise;
 import dev.flotilla.shape.probe.Probe.Answered;
 import dev.flotilla.shape.probe.Probe.Content;
+import dev.flotilla.shape.probe.Probe.Free;
 import dev.flotilla.shape.probe.Probe.Refused;
 import dev.flotilla.wire.WorkerSpec.Reasoning;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -25,6 +27,7 @@ import java.util.stream.IntStream;
 final class PromisedShape {
   private static final String TEXT = "string";
   private static final String NUMBER = "integer";
+  private static final Refused BY_TEMPLATE = new Refused(400, Optional.empty());
 
   private final Probe probe;
   private final Promise promise;
@@ -42,11 +45,30 @@ final class PromisedShape {
   static List<Difference> differences(Probe probe, Promise promise, Shape shape) {
     PromisedShape promised = new PromisedShape(probe, promise, shape);
     switch (probe.wanted()) {
+      case Answered _ when promised.templateRefuses() -> promised.refused(BY_TEMPLATE);
       case Answered answered -> promised.answered(answered);
       case Refused refused -> promised.refused(refused);
     }
     promised.others();
     return List.copyOf(promised.differences);
+  }
+
+  /** The model's template has no such messages, and the client is told so. */
+  private boolean templateRefuses() {
+    return probe.free().contains(Free.TEMPLATE) && shape.seen("status").equals("400");
+  }
+
+  /** A model that thinks may do so until the limit, whatever it was to say then. */
+  private boolean thinks() {
+    return !shape.seen("reasoning").equals("none") && promise.reasoning() != Reasoning.OFF;
+  }
+
+  private boolean thoughtToTheLimit() {
+    return thinks()
+        && shape.facts().entrySet().stream()
+            .anyMatch(fact ->
+                fact.getKey().endsWith("choices[].finish_reason")
+                    && Forms.of(fact.getValue()).contains("\"length\""));
   }
 
   private void answered(Answered wanted) {
@@ -112,12 +134,15 @@ final class PromisedShape {
       places.add(promise.reasoning().word());
     }
     allow("reasoning", places, true);
-    boolean thought = !shape.seen("reasoning").equals("none");
-    boolean cut = thought && wanted.content() != Content.CALLS;
+    boolean cut = thinks();
     switch (wanted.content()) {
       case TEXT, JSON, JSON_OF_SCHEMA ->
           allow("answer", cut ? Set.of("text", "nothing") : Set.of("text"), true);
-      case CALLS -> allow("answer", Set.of("calls"), true);
+      case CALLS ->
+          allow(
+              "answer",
+              thoughtToTheLimit() ? Set.of("text", "calls", "nothing") : Set.of("calls"),
+              true);
       case TEXT_OR_CALLS ->
           allow(
               "answer",
@@ -145,7 +170,10 @@ final class PromisedShape {
     if (wanted.content() == Content.JSON) {
       allow("JSON answer", Set.of("an object", "cut by the limit"), true);
     } else if (wanted.content() == Content.JSON_OF_SCHEMA) {
-      expect("JSON answer", "of the schema");
+      allow(
+          "JSON answer",
+          thoughtToTheLimit() ? Set.of("of the schema", "cut by the limit") : Set.of("of the schema"),
+          true);
     }
   }
 
@@ -171,6 +199,9 @@ final class PromisedShape {
         wanted.finishes().stream()
             .map(each -> '"' + each + '"')
             .collect(Collectors.toCollection(LinkedHashSet::new));
+    if (thinks()) {
+      finishes.add("\"length\"");
+    }
     if (probe.streamed()) {
       finishes.add("null");
     }

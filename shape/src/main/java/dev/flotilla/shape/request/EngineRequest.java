@@ -20,6 +20,7 @@ public final class EngineRequest {
           new StopByHub(),
           new DeveloperRole(),
           new UnwantedTools(),
+          new NamedTool(),
           new ReasoningEffort(),
           new GreedyLogprobs(),
           new OnePrompt(),

@@ -137,6 +137,24 @@ class EngineRequestTest {
   }
 
   @Test
+  void aToolThatIsNamedIsTheOnlyOneThatLlamaServerIsOffered() throws Exception {
+    String tools =
+        ",\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"a\"}},"
+            + "{\"type\":\"function\",\"function\":{\"name\":\"b\",\"x\":1}}]";
+    String named = tools + ",\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"b\"}}";
+
+    JsonNode forced = tree(Dialect.LLAMA_SERVER, named);
+    assertThat(forced.path("tools").toString())
+        .isEqualTo("[{\"type\":\"function\",\"function\":{\"name\":\"b\",\"x\":1}}]");
+    assertThat(forced.path("tool_choice").asString("")).isEqualTo("required");
+    assertThat(forced.path("parallel_tool_calls").asBoolean(true)).isFalse();
+
+    assertThat(tree(Dialect.VLLM, named).path("tools")).hasSize(2);
+    assertThat(tree(Dialect.LLAMA_SERVER, tools + ",\"tool_choice\":\"required\"").path("tools"))
+        .hasSize(2);
+  }
+
+  @Test
   void howMuchToThinkIsAnArgumentOfTheTemplate() throws Exception {
     JsonNode low = tree(Dialect.VLLM, ",\"reasoning_effort\":\"low\"");
     assertThat(low.path("chat_template_kwargs").toString())
