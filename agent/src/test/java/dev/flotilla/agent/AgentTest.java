@@ -167,7 +167,8 @@ class AgentTest {
             0,
             0,
             1,
-            null);
+            null,
+            "");
     volatile int port;
     volatile boolean closed;
     private volatile @Nullable SupervisorListener listener;

@@ -2,6 +2,7 @@ package dev.flotilla.wire;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  * @param residentBytes the process's resident memory at the last look, 0 where unknown
  * @param launches how often this worker was launched since the agent started
  * @param startedAt when the process of this launch was started; null where none was
+ * @param modelFingerprint tells one model file, or folder, from another, whatever its name; empty
+ *     where it is not known
  */
 public record WorkerReport(
     String id,
@@ -47,10 +50,13 @@ public record WorkerReport(
     int longestTokenBytes,
     long residentBytes,
     int launches,
-    @Nullable Instant startedAt) {
+    @Nullable Instant startedAt,
+    String modelFingerprint) {
 
   public WorkerReport {
     commandLine = List.copyOf(commandLine);
+    // What an older agent says has none.
+    modelFingerprint = Objects.requireNonNullElse(modelFingerprint, "");
   }
 
   /** Where a launch stands, as the agent sees it. */

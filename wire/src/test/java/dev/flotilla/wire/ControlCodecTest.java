@@ -53,7 +53,8 @@ class ControlCodecTest {
           16,
           1L << 30,
           2,
-          Instant.parse("2026-01-17T10:00:00.123456789Z"));
+          Instant.parse("2026-01-17T10:00:00.123456789Z"),
+          "0123abc");
   private static final WorkerReport STOPPED =
       new WorkerReport(
           "n/m-2",
@@ -73,7 +74,8 @@ class ControlCodecTest {
           0,
           0,
           0,
-          null);
+          null,
+          "0123abc");
 
   static Stream<ControlMessage> everyMessage() {
     return Stream.of(

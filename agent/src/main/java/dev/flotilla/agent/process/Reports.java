@@ -33,7 +33,8 @@ final class Reports {
         last.longestTokenBytes(),
         runs ? last.residentBytes() : 0,
         last.launches(),
-        runs ? last.startedAt() : null);
+        runs ? last.startedAt() : null,
+        last.modelFingerprint());
   }
 
   /** The process of a launch runs. */
@@ -57,7 +58,8 @@ final class Reports {
         last.longestTokenBytes(),
         0,
         last.launches() + 1,
-        at);
+        at,
+        last.modelFingerprint());
   }
 
   /** The process answered as itself. */
@@ -80,18 +82,21 @@ final class Reports {
         last.longestTokenBytes(),
         residentBytes,
         last.launches(),
-        last.startedAt());
+        last.startedAt(),
+        last.modelFingerprint());
   }
 
-  static WorkerReport longestToken(WorkerReport last, int bytes) {
-    return measured(last, bytes, last.residentBytes());
+  /** What the launch will read is there. */
+  static WorkerReport model(WorkerReport last, int longestTokenBytes, String fingerprint) {
+    return measured(last, longestTokenBytes, last.residentBytes(), fingerprint);
   }
 
   static WorkerReport resident(WorkerReport last, long bytes) {
-    return measured(last, last.longestTokenBytes(), bytes);
+    return measured(last, last.longestTokenBytes(), bytes, last.modelFingerprint());
   }
 
-  private static WorkerReport measured(WorkerReport last, int longestToken, long resident) {
+  private static WorkerReport measured(
+      WorkerReport last, int longestToken, long resident, String fingerprint) {
     return new WorkerReport(
         last.id(),
         last.model(),
@@ -110,6 +115,7 @@ final class Reports {
         longestToken,
         resident,
         last.launches(),
-        last.startedAt());
+        last.startedAt(),
+        fingerprint);
   }
 }

@@ -136,7 +136,8 @@ final class WorkerLife {
         0,
         0,
         0,
-        null);
+        null,
+        "");
   }
 
   private void run() {
@@ -222,7 +223,8 @@ final class WorkerLife {
       MemoryNeed need = adapter.memoryNeed(sized, model);
       int longestToken = adapter.longestTokenBytes(model);
       adapter.prepare(spec, surroundings.listener());
-      update(last -> Reports.longestToken(last, longestToken));
+      String fingerprint = ModelFingerprint.of(model);
+      update(last -> Reports.model(last, longestToken, fingerprint));
       return new EngineLaunch(this, sized, surroundings, adapter, log, model, need, generation)
           .run();
     } catch (ModelUnavailable | ModelRefused | EngineUnavailable e) {

@@ -56,6 +56,7 @@ final class FakeWorkers implements Workers {
         0,
         0,
         1,
-        null);
+        null,
+        "");
   }
 }

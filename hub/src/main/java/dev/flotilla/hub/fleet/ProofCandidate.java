@@ -12,6 +12,7 @@ import java.util.Optional;
  * @param target how it is called
  * @param spec what was wanted of it
  * @param engineBuild what its engine says of its own version, empty where nothing
+ * @param modelFingerprint of the file or folder that it reads, empty where its agent tells none
  * @param facts what is known of its machine
  * @param fresh whether an earlier proof must not stand for this one: it was asked for by hand, or
  *     something about the worker was seen to have changed
@@ -21,6 +22,7 @@ public record ProofCandidate(
     Target target,
     WorkerSpec spec,
     String engineBuild,
+    String modelFingerprint,
     Optional<NodeFacts> facts,
     boolean fresh,
     boolean asReference) {

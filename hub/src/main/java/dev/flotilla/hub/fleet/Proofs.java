@@ -53,6 +53,7 @@ final class Proofs {
             snapshots.target(worker, worker.report).admitting(true),
             worker.spec,
             worker.report.engineBuild(),
+            worker.report.modelFingerprint(),
             Optional.ofNullable(worker.node.facts),
             order.fresh(),
             order.asReference()));

@@ -12,6 +12,8 @@ import dev.flotilla.wire.HttpHeaders;
 import dev.flotilla.wire.HttpReply;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -23,7 +25,22 @@ import tools.jackson.databind.node.ObjectNode;
  */
 final class EngineTokens implements SanityRun.PromptCounter {
   private static final int REPLY_BYTES_MAX = 1 << 20;
+
+  /** They tell how many tokens a text is, and what a template makes of a chat. */
+  private static final Set<String> TELL = Set.of("builtin", "llama-server");
+
   private static final Duration CONNECT = Duration.ofSeconds(5);
+
+  /** No model was trained on these but as one token each; others are written as text by some. */
+  private static final List<String> WHOLE_MARKS =
+      List.of(
+          "<|im_start|>",
+          "<|im_end|>",
+          "<|start_header_id|>",
+          "<|end_header_id|>",
+          "<|eot_id|>",
+          "<start_of_turn>",
+          "<end_of_turn>");
 
   private final Target target;
   private final Deadlines deadlines;
@@ -36,8 +53,35 @@ final class EngineTokens implements SanityRun.PromptCounter {
   }
 
   @Override
+  public List<String> strayMarks() {
+    if (!TELL.contains(target.engine())) {
+      return List.of();
+    }
+    try {
+      ObjectNode chat = Line.MAPPER.createObjectNode();
+      chat.putArray("messages").addObject().put("role", "user").put("content", "Hello");
+      String prompt = ask("/apply-template", chat).path("prompt").asString("");
+      List<String> stray = new ArrayList<>();
+      for (String mark : WHOLE_MARKS) {
+        if (prompt.contains(mark) && tokens(mark, false).size() > 1) {
+          stray.add(mark);
+        }
+      }
+      return stray;
+    } catch (IOException | JacksonException unknown) {
+      return List.of();
+    }
+  }
+
+  private JsonNode tokens(String content, boolean special) throws IOException {
+    ObjectNode text = Line.MAPPER.createObjectNode().put("content", content);
+    text.put("add_special", special).put("parse_special", true);
+    return ask("/tokenize", text).path("tokens");
+  }
+
+  @Override
   public int count(boolean chat, ObjectNode body) {
-    if (!Set.of("builtin", "llama-server").contains(target.engine())) {
+    if (!TELL.contains(target.engine())) {
       return -1;
     }
     try {
@@ -47,9 +91,7 @@ final class EngineTokens implements SanityRun.PromptCounter {
         messages.set("messages", body.path("messages"));
         prompt = ask("/apply-template", messages).path("prompt").asString("");
       }
-      ObjectNode text = Line.MAPPER.createObjectNode().put("content", prompt);
-      text.put("add_special", true).put("parse_special", true);
-      JsonNode tokens = ask("/tokenize", text).path("tokens");
+      JsonNode tokens = tokens(prompt, true);
       return prompt.isEmpty() || !tokens.isArray() ? -1 : tokens.size();
     } catch (IOException | JacksonException uncounted) {
       return -1;

@@ -1,6 +1,7 @@
 package dev.flotilla.hub.proof;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -13,14 +14,21 @@ import java.util.Optional;
  *     none
  * @param sample a short answer in full
  * @param embeddings one vector for each text, of a worker that answers embeddings alone
+ * @param strayMarks marks of the engine's template that its tokenizer takes for several tokens
  */
 public record Evidence(
-    List<Answer> answers, List<TextScore> texts, String sample, List<Embedding> embeddings) {
+    List<Answer> answers,
+    List<TextScore> texts,
+    String sample,
+    List<Embedding> embeddings,
+    List<String> strayMarks) {
 
   public Evidence {
     answers = List.copyOf(answers);
     texts = List.copyOf(texts);
     embeddings = List.copyOf(embeddings);
+    // What an earlier program stored has none.
+    strayMarks = List.copyOf(Objects.requireNonNullElse(strayMarks, List.of()));
   }
 
   /**

@@ -23,7 +23,9 @@ final class ProofKey {
     parts.add(spec.model());
     parts.add(spec.engine());
     parts.add(candidate.engineBuild());
-    parts.add(spec.source());
+    // One name may stand for other bytes tomorrow, and two names for the same.
+    parts.add(
+        candidate.modelFingerprint().isEmpty() ? spec.source() : candidate.modelFingerprint());
     parts.add(spec.contextTokens() + " " + candidate.target().slots() + " " + spec.slots());
     parts.add(spec.reasoning() + " " + spec.tools() + " " + spec.embeddings());
     parts.add(spec.chat().toString());

@@ -53,4 +53,40 @@ public record ProofLimits(
           5,
           Duration.ofSeconds(60),
           3);
+
+  /** The same with other times for one request of a proof, and for a proof. */
+  public ProofLimits within(Duration oneRequest, Duration oneProof) {
+    return new ProofLimits(
+        oneRequest,
+        oneProof,
+        shapes,
+        brokenMax,
+        firstTokens,
+        atOnce,
+        reuse,
+        measureWait,
+        measureTries,
+        slowWindow,
+        slowSamples,
+        faultWindow,
+        faultsMax);
+  }
+
+  /** The same with other words on when live answers have been too slow for long enough. */
+  public ProofLimits slowAfter(Duration window, int samples) {
+    return new ProofLimits(
+        request,
+        whole,
+        shapes,
+        brokenMax,
+        firstTokens,
+        atOnce,
+        reuse,
+        measureWait,
+        measureTries,
+        window,
+        samples,
+        faultWindow,
+        faultsMax);
+  }
 }

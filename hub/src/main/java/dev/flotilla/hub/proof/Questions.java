@@ -1,6 +1,8 @@
 package dev.flotilla.hub.proof;
 
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 
 /**
  * What every worker is asked. The beginnings are known by heart by any language model, so that the
@@ -10,26 +12,41 @@ final class Questions {
   /**
    * @param name what the evidence calls it
    * @param chat whether it is a message to be answered, else a text to be gone on with
+   * @param known the word that whoever knows the text goes on with; empty where there is no one
+   *     such word, or digits alone, which stand at the same places in many vocabularies
    */
-  record Question(String name, boolean chat, String text) {}
+  record Question(String name, boolean chat, String text, String known) {
+    /** Whether the token is that word, or the beginning of it: vocabularies cut differently. */
+    boolean knows(String token) {
+      String word = token.strip().toLowerCase(Locale.ROOT);
+      return !word.isEmpty() && known.toLowerCase(Locale.ROOT).startsWith(word);
+    }
+  }
 
   static final List<Question> ALL =
       List.of(
-          new Question("count on", false, "1, 2, 3, 4, 5, 6, 7, 8,"),
-          new Question("alphabet", false, "A, B, C, D, E, F, G,"),
-          new Question("weekdays", false, "Monday, Tuesday, Wednesday, Thursday,"),
-          new Question("months", false, "January, February, March, April, May,"),
-          new Question("fox", false, "The quick brown fox jumps over the lazy"),
-          new Question("once", false, "Once upon a"),
-          new Question("repeat", false, "red blue green red blue green red blue green red blue"),
-          new Question("pairs", false, "hot - cold, big - small, up - down, left -"),
-          new Question("code", false, "def add(a, b):\n    return a +"),
-          new Question("quote", false, "To be, or not to be, that is the"),
-          new Question("yes or no", true, "Is the sky blue? Answer with yes or no."),
-          new Question("say hello", true, "Say the word hello and nothing else."),
-          new Question("two and two", true, "What is 2+2? Answer with the number alone."),
-          new Question("greeting", true, "Hello!"),
-          new Question("unicode", true, "Übersetze «größer» — 日本語 — 🦊: one word."));
+          text("count on", "1, 2, 3, 4, 5, 6, 7, 8,", ""),
+          text("alphabet", "A, B, C, D, E, F, G,", "H"),
+          text("weekdays", "Monday, Tuesday, Wednesday, Thursday,", "Friday"),
+          text("months", "January, February, March, April, May,", "June"),
+          text("fox", "The quick brown fox jumps over the lazy", "dog"),
+          text("once", "Once upon a", "time"),
+          text("repeat", "red blue green red blue green red blue green red blue", "green"),
+          text("pairs", "hot - cold, big - small, up - down, left -", "right"),
+          text("code", "def add(a, b):\n    return a +", "b"),
+          text("quote", "To be, or not to be, that is the", "question"),
+          text("states", "The United States of", "America"),
+          text("romeo", "The most famous play of Shakespeare is Romeo and", "Juliet"),
+          chat("yes or no", "Is the sky blue? Answer with yes or no."),
+          chat("say hello", "Say the word hello and nothing else."),
+          chat("two and two", "What is 2+2? Answer with the number alone."),
+          chat("greeting", "Hello!"),
+          chat("unicode", "Übersetze «größer» — 日本語 — 🦊: one word."),
+          chat("capital", "What is the capital of France?"),
+          chat("thanks", "Thank you very much for your help!"),
+          chat("joke", "Tell me a joke."),
+          chat("who", "Who are you?"),
+          chat("list", "Name three colours."));
 
   /**
    * Texts that no model finds strange; a beginning that is given, and the rest that is judged. Of
@@ -51,4 +68,16 @@ final class Questions {
           "Interest rates rose by a quarter of a percent.");
 
   private Questions() {}
+
+  private static Question text(String name, String text, String known) {
+    return new Question(name, false, text, known);
+  }
+
+  private static Question chat(String name, String text) {
+    return new Question(name, true, text, "");
+  }
+
+  static Optional<Question> named(String name) {
+    return ALL.stream().filter(each -> each.name().equals(name)).findFirst();
+  }
 }

@@ -2,13 +2,11 @@ package dev.flotilla.hub.proof;
 
 import dev.flotilla.hub.proof.Evidence.Answer;
 import dev.flotilla.hub.proof.Evidence.Embedding;
-import dev.flotilla.hub.proof.Evidence.Option;
 import dev.flotilla.hub.proof.Evidence.TextScore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.stream.Collectors;
 
 /**
  * Whether what a worker answered is what its model answers. Pure.
@@ -16,9 +14,10 @@ import java.util.stream.Collectors;
  * <p><b>Wide margins only.</b> A small model errs, and near ties fall differently on each engine,
  * quantisation and batch. So a first token counts only where the reference has it at least {@link
  * #MARGIN_NATS} before the next, and some may differ still ({@link #WRONG_SHARE}). Fixed texts are
- * compared by their log-probability a byte. The counts of a prompt's tokens have no such allowance:
- * the tokenizer and the template are the model's, whoever runs it (but for one token at the
- * beginning, which engines add or leave out).
+ * compared by their log-probability a byte. What chats begin with is compared by how likely each of
+ * the first tokens is: a template of another family changes that more than any engine does. The
+ * counts of a prompt's tokens have no such allowance: the tokenizer and the template are the
+ * model's, whoever runs it (but for one token at the beginning, which engines add or leave out).
  *
  * <p><b>Without a reference</b> the first worker of a model is held to what holds for any model:
  * its counts agree with its own tokenizer, its answer holds no marks of a template, one of the
@@ -35,6 +34,12 @@ final class Sanity {
 
   /** A text that is known is likelier than this, in nats a byte; token soup is at 2 and more. */
   static final double TEXT_FLOOR = -1.6;
+
+  /** How far the first tokens of answers to messages may be from the reference's, in nats. */
+  static final double DRIFT_MAX = 0.4;
+
+  /** Of the texts that everybody knows by heart, the share that has to be gone on with. */
+  static final double KNOWN_SHARE = 0.5;
 
   static final double COSINE_MIN = 0.97;
 
@@ -67,12 +72,17 @@ final class Sanity {
     sanity.counts(seen);
     sanity.marks(seen);
     if (reference.isPresent()) {
+      SanityFigures figures = SanityFigures.of(seen, reference.get());
       sanity.promptLengths(seen, reference.get());
-      sanity.firstTokens(seen, reference.get());
-      sanity.texts(seen, reference.get());
+      sanity.firstTokens("first tokens", figures.beginnings());
+      sanity.firstTokens("first tokens of chats", figures.chats());
+      sanity.drift(figures);
+      sanity.texts(figures);
       sanity.embeddings(seen, reference.get());
     } else {
+      sanity.strayMarks(seen);
       sanity.knownTexts(seen);
+      sanity.knownBeginnings(seen);
       sanity.embeddingsAlone(seen);
     }
     return List.copyOf(sanity.findings);
@@ -117,23 +127,33 @@ final class Sanity {
   }
 
   /**
-   * The same text has as many tokens everywhere; one more or less at the beginning is the engine's.
+   * The same text has as many tokens everywhere; one more or less at the beginning is the engine's,
+   * and then it is there in each.
    */
   private void promptLengths(Evidence seen, Evidence reference) {
     int compared = 0;
-    for (Answer right : reference.answers()) {
-      Optional<Answer> own = seen.answer(right.question());
-      if (own.isEmpty() || own.get().promptTokens() < 0 || right.promptTokens() < 0) {
-        continue;
-      }
-      compared++;
-      if (Math.abs(own.get().promptTokens() - right.promptTokens()) > 1) {
-        found(
-            "tokens of \"" + right.question() + "\"",
-            right.promptTokens() + ", as the model's reference has",
-            Integer.toString(own.get().promptTokens()),
-            false);
-        return;
+    for (boolean chat : new boolean[] {false, true}) {
+      Integer atTheBeginning = null;
+      for (Answer right : reference.answers()) {
+        Optional<Answer> own = seen.answer(right.question());
+        if (SanityFigures.isChat(right) != chat
+            || own.isEmpty()
+            || own.get().promptTokens() < 0
+            || right.promptTokens() < 0) {
+          continue;
+        }
+        compared++;
+        int more = own.get().promptTokens() - right.promptTokens();
+        atTheBeginning = atTheBeginning == null ? more : atTheBeginning;
+        if (Math.abs(more) > 1 || more != atTheBeginning) {
+          found(
+              "tokens of \"" + right.question() + "\"",
+              right.promptTokens() + ", as the model's reference has",
+              own.get().promptTokens()
+                  + (Math.abs(more) > 1 ? "" : ", and of another text as many as it has"),
+              false);
+          return;
+        }
       }
     }
     if (compared > 0) {
@@ -145,69 +165,76 @@ final class Sanity {
     }
   }
 
-  private void firstTokens(Evidence seen, Evidence reference) {
-    int graded = 0;
-    List<String> wrong = new ArrayList<>();
-    for (Answer right : reference.answers()) {
-      Optional<Answer> own = seen.answer(right.question());
-      if (right.margin() < MARGIN_NATS || own.isEmpty() || own.get().options().isEmpty()) {
-        continue;
-      }
-      graded++;
-      String wanted = right.options().getFirst().text();
-      String first = own.get().options().getFirst().text();
-      if (!wanted.equals(first)) {
-        wrong.add("\"%s\": %s for %s".formatted(right.question(), shown(first), shown(wanted)));
-      }
-    }
-    if (graded == 0) {
+  private void firstTokens(String probe, SanityFigures.Graded graded) {
+    if (graded.count() == 0) {
       return;
     }
-    int allowed = (int) Math.floor(graded * WRONG_SHARE);
+    int allowed = (int) Math.floor(graded.count() * WRONG_SHARE);
+    int right = graded.count() - graded.wrong().size();
     found(
-        "first tokens",
-        "at least " + (graded - allowed) + " of " + graded + " as the reference has",
-        (graded - wrong.size()) + (wrong.isEmpty() ? "" : "; " + String.join(", ", wrong)),
-        wrong.size() <= allowed);
+        probe,
+        "at least %d of %d as the reference has"
+            .formatted(graded.count() - allowed, graded.count()),
+        right + (graded.wrong().isEmpty() ? "" : "; " + String.join(", ", graded.wrong())),
+        graded.wrong().size() <= allowed);
   }
 
-  private void texts(Evidence seen, Evidence reference) {
-    double loss = 0;
-    int compared = 0;
-    for (TextScore right : reference.texts()) {
-      Optional<TextScore> own = seen.text(right.text());
-      if (own.isPresent()) {
-        loss += right.perByte() - own.get().perByte();
-        compared++;
-      }
+  private void drift(SanityFigures figures) {
+    if (!Double.isNaN(figures.chatDrift())) {
+      found(
+          "what chats begin with",
+          "at most %s nats from the reference's".formatted(nats(DRIFT_MAX)),
+          nats(figures.chatDrift()),
+          figures.chatDrift() <= DRIFT_MAX);
     }
-    if (compared > 0) {
-      double mean = loss / compared;
+  }
+
+  private void texts(SanityFigures figures) {
+    if (!Double.isNaN(figures.textLoss())) {
       found(
           "fixed texts",
           "at most %s nats a byte less likely than for the reference"
               .formatted(nats(TEXT_LOSS_MAX)),
-          nats(mean) + " less likely",
-          mean <= TEXT_LOSS_MAX);
+          nats(figures.textLoss()) + " less likely",
+          figures.textLoss() <= TEXT_LOSS_MAX);
+    }
+  }
+
+  private void strayMarks(Evidence seen) {
+    if (!seen.strayMarks().isEmpty()) {
+      found(
+          "marks of the chat template",
+          "known to the model, as one token each",
+          String.join(", ", seen.strayMarks()) + " are several",
+          false);
     }
   }
 
   private void knownTexts(Evidence seen) {
-    // Digits stand at the same places in many vocabularies: words tell more.
-    List<TextScore> words =
-        seen.texts().stream()
-            .filter(each -> each.text().chars().anyMatch(Character::isLetter))
-            .toList();
-    if (!words.isEmpty()) {
-      TextScore best =
-          words.stream()
-              .reduce((one, other) -> one.perByte() >= other.perByte() ? one : other)
-              .orElseThrow();
+    Optional<TextScore> best = SanityFigures.bestText(seen);
+    if (best.isPresent()) {
+      double perByte = best.get().perByte();
       found(
           "fixed texts",
           "one is known: %s nats a byte or more".formatted(nats(TEXT_FLOOR)),
-          "%s at best, for \"%s\"".formatted(nats(best.perByte()), best.text().strip()),
-          best.perByte() >= TEXT_FLOOR);
+          "%s at best, for \"%s\"".formatted(nats(perByte), best.get().text().strip()),
+          perByte >= TEXT_FLOOR);
+    } else if (!seen.texts().isEmpty()) {
+      found("fixed texts", "one is written in words", "each is in pieces of words", false);
+    }
+  }
+
+  /** What everybody knows by heart: a vocabulary whose words are others' says something else. */
+  private void knownBeginnings(Evidence seen) {
+    SanityFigures.Graded known = SanityFigures.known(seen);
+    if (known.count() > 0) {
+      int needed = (int) Math.ceil(known.count() * KNOWN_SHARE);
+      int right = known.count() - known.wrong().size();
+      found(
+          "texts that all know by heart",
+          "at least %d of %d are gone on with".formatted(needed, known.count()),
+          right + (known.wrong().isEmpty() ? "" : "; " + String.join(", ", known.wrong())),
+          right >= needed);
     }
   }
 
@@ -264,18 +291,7 @@ final class Sanity {
     findings.add(new Finding("sanity", probe, expected, seen, held));
   }
 
-  private static String shown(String token) {
-    return "'" + token.replace("\n", "\\n") + "'";
-  }
-
   private static String nats(double value) {
     return String.format(Locale.ROOT, "%.2f", value);
-  }
-
-  /** For messages: what was likeliest. */
-  static String options(List<Option> options) {
-    return options.stream()
-        .map(each -> shown(each.text()) + " " + nats(each.logprob()))
-        .collect(Collectors.joining(", "));
   }
 }

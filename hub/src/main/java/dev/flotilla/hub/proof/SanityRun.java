@@ -1,5 +1,7 @@
 package dev.flotilla.hub.proof;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.flotilla.hub.proof.Evidence.Answer;
 import dev.flotilla.hub.proof.Evidence.Embedding;
 import dev.flotilla.hub.proof.Evidence.Option;
@@ -7,12 +9,15 @@ import dev.flotilla.hub.proof.Evidence.TextScore;
 import dev.flotilla.hub.proof.Line.Whole;
 import dev.flotilla.hub.proof.Questions.FixedText;
 import dev.flotilla.hub.proof.Questions.Question;
+import dev.flotilla.shape.dialect.Dialect;
+import dev.flotilla.shape.dialect.Feature;
+import dev.flotilla.shape.dialect.Honour;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -22,17 +27,29 @@ final class SanityRun {
   private static final int SAMPLE_TOKENS = 24;
   private static final int JUDGED_TOKENS_MAX = 64;
 
+  /** Engines that tell how likely a text is. */
+  private static final Set<String> TELL_TEXTS = Set.of("builtin", "llama-server", "vllm");
+
   private final Line line;
   private final String model;
   private final String engine;
   private final PromptCounter counter;
   private final Duration limit;
+  private final boolean tellsOptions;
 
   /** Counts the tokens of a request's prompt by the engine's own tokenizer. */
   @FunctionalInterface
   interface PromptCounter {
     /** For engines that have no such route. */
     PromptCounter NONE = (_, _) -> -1;
+
+    /**
+     * Marks of the engine's template that are several tokens for its tokenizer, though no model
+     * knows them but as one.
+     */
+    default List<String> strayMarks() {
+      return List.of();
+    }
 
     /**
      * Tokens of the prompt, -1 where that can't be told.
@@ -53,6 +70,7 @@ final class SanityRun {
     this.engine = engine;
     this.counter = counter;
     this.limit = limit;
+    this.tellsOptions = Dialect.of(engine).honours(Feature.COMPLETION_LOGPROBS) != Honour.NOT;
   }
 
   /**
@@ -69,7 +87,10 @@ final class SanityRun {
     for (FixedText text : Questions.TEXTS) {
       score(text).ifPresent(texts::add);
     }
-    return new Evidence(answers, texts, sample(), List.of());
+    if (texts.isEmpty() && TELL_TEXTS.contains(engine)) {
+      throw new IOException("\"fixed texts\" were answered without their probability");
+    }
+    return new Evidence(answers, texts, sample(), List.of(), counter.strayMarks());
   }
 
   /** Of a worker that answers embeddings alone. */
@@ -81,7 +102,7 @@ final class SanityRun {
       embeddings.add(
           new Embedding(text, vector.valueStream().map(value -> value.asDouble(0)).toList()));
     }
-    return new Evidence(List.of(), List.of(), "", embeddings);
+    return new Evidence(List.of(), List.of(), "", embeddings, List.of());
   }
 
   private Answer answer(Question question) throws IOException {
@@ -90,15 +111,23 @@ final class SanityRun {
       body.putArray("messages").addObject().put("role", "user").put("content", question.text());
       body.put("logprobs", true).put("top_logprobs", OPTIONS);
     } else {
-      body.put("prompt", question.text()).put("logprobs", OPTIONS);
+      body.put("prompt", question.text());
+      if (tellsOptions) {
+        body.put("logprobs", OPTIONS);
+      }
     }
     JsonNode reply =
         reply(question.chat() ? "/v1/chat/completions" : "/v1/completions", body, question.name());
+    List<Option> options = options(reply.at("/choices/0/logprobs"));
+    if (options.isEmpty()) {
+      String text = reply.at("/choices/0/text").asString("");
+      options = text.isEmpty() ? List.of() : List.of(new Option(bare(text), 0));
+    }
     return new Answer(
         question.name(),
         reply.at("/usage/prompt_tokens").asInt(-1),
         counter.count(question.chat(), body),
-        options(reply.at("/choices/0/logprobs")));
+        options);
   }
 
   /** The likeliest first; both forms that servers have for it. */
@@ -141,23 +170,33 @@ final class SanityRun {
    * grammar takes its pick: so a grammar makes it write the text.
    */
   private Optional<TextScore> forced(FixedText text) throws IOException {
-    ObjectNode body =
+    return written(
+        text,
         body()
-            .put("prompt", text.given())
-            .put("temperature", 0)
-            .put("max_tokens", JUDGED_TOKENS_MAX)
             .put("logprobs", 1)
-            .put("grammar", "root ::= " + Line.MAPPER.writeValueAsString(text.judged()));
+            .put("grammar", "root ::= " + Line.MAPPER.writeValueAsString(text.judged())));
+  }
+
+  /** The built-in engine has the same by a choice of one text. */
+  private Optional<TextScore> chosen(FixedText text) throws IOException {
+    ObjectNode body = body().put("logprobs", 0);
+    body.putObject("structured_outputs").putArray("choice").add(text.judged());
+    return written(text, body);
+  }
+
+  /** The score of a text that the body makes the engine write. */
+  private Optional<TextScore> written(FixedText text, ObjectNode body) throws IOException {
+    body.put("prompt", text.given()).put("temperature", 0).put("max_tokens", JUDGED_TOKENS_MAX);
     JsonNode reply = reply("/v1/completions", body, "fixed text");
     StringBuilder written = new StringBuilder();
     double logprob = 0;
     int tokens = 0;
-    for (JsonNode token : reply.at("/choices/0/logprobs/content")) {
+    for (Option token : tokens(reply.at("/choices/0/logprobs"))) {
       if (written.length() >= text.judged().length()) {
         break; // What follows is the end of the answer.
       }
-      written.append(token.path("token").asString(""));
-      logprob += token.path("logprob").asDouble(0);
+      written.append(token.text());
+      logprob += token.logprob();
       tokens++;
     }
     return written.toString().equals(text.judged())
@@ -165,27 +204,17 @@ final class SanityRun {
         : Optional.empty();
   }
 
-  /** The built-in engine has the same by a choice of one text. */
-  private Optional<TextScore> chosen(FixedText text) throws IOException {
-    ObjectNode body =
-        body()
-            .put("prompt", text.given())
-            .put("temperature", 0)
-            .put("max_tokens", JUDGED_TOKENS_MAX)
-            .put("logprobs", 0);
-    body.putObject("structured_outputs").putArray("choice").add(text.judged());
-    JsonNode logprobs = reply("/v1/completions", body, "fixed text").at("/choices/0/logprobs");
-    StringBuilder written = new StringBuilder();
-    double logprob = 0;
-    int tokens = 0;
-    while (written.length() < text.judged().length() && tokens < logprobs.path("tokens").size()) {
-      written.append(logprobs.path("tokens").get(tokens).asString(""));
-      logprob += logprobs.path("token_logprobs").path(tokens).asDouble(0);
-      tokens++;
+  /** What was written, token by token; both forms that servers have for it. */
+  private static List<Option> tokens(JsonNode logprobs) {
+    List<Option> tokens = new ArrayList<>();
+    for (JsonNode each : logprobs.path("content")) {
+      tokens.add(new Option(each.path("token").asString(""), each.path("logprob").asDouble(0)));
     }
-    return written.toString().equals(text.judged())
-        ? Optional.of(score(text, tokens, logprob))
-        : Optional.empty();
+    JsonNode told = logprobs.path("token_logprobs");
+    for (JsonNode each : logprobs.path("tokens")) {
+      tokens.add(new Option(each.asString(""), told.path(tokens.size()).asDouble(0)));
+    }
+    return tokens;
   }
 
   private Optional<TextScore> echoed(FixedText text) throws IOException {
@@ -214,8 +243,7 @@ final class SanityRun {
   }
 
   private static TextScore score(FixedText text, int tokens, double logprob) {
-    return new TextScore(
-        text.judged(), tokens, text.judged().getBytes(StandardCharsets.UTF_8).length, logprob);
+    return new TextScore(text.judged(), tokens, text.judged().getBytes(UTF_8).length, logprob);
   }
 
   private String sample() throws IOException {

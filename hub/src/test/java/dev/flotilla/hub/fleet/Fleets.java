@@ -86,6 +86,7 @@ public final class Fleets {
         16,
         ready ? GIB : 0,
         1,
-        null);
+        null,
+        "");
   }
 }

@@ -149,7 +149,7 @@ final class ProofStatesTest {
     rig.fleet.proofBegins(candidate(), "its shape");
     assertThat(rig.fleet.proofCandidates()).isEmpty();
     rig.fleet.proved(
-        new ProofCandidate(target(), rigSpec(), "", Optional.empty(), false, false),
+        new ProofCandidate(target(), rigSpec(), "", "", Optional.empty(), false, false),
         new ProofVerdict.Broken("the hub stops"));
     assertThat(rig.fleet.proofCandidates()).hasSize(1);
   }

@@ -15,6 +15,7 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,6 +30,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * many as it is asked for.
  */
 public final class TestAgent implements AutoCloseable {
+  private static final Duration BEAT = Duration.ofSeconds(1);
+
   final String node;
   final List<ControlMessage> told = new CopyOnWriteArrayList<>();
 
@@ -67,7 +70,12 @@ public final class TestAgent implements AutoCloseable {
       control = dial("control", credential);
       say(
           new ControlMessage.Hello(
-              node, agentId, generation, "0.1", Fleets.machineOf(node, "linux", "x86_64", 16), List.of()));
+              node,
+              agentId,
+              generation,
+              "0.1",
+              Fleets.machineOf(node, "linux", "x86_64", 16),
+              List.of()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -94,9 +102,29 @@ public final class TestAgent implements AutoCloseable {
     return this;
   }
 
+  /** Says from now on that it lives, as often as an agent does. */
+  public TestAgent beats() {
+    Thread.ofVirtual()
+        .start(() -> {
+          try {
+            while (!killed && !controlEnded) {
+              heartbeat();
+              Thread.sleep(BEAT);
+            }
+          } catch (InterruptedException | UncheckedIOException _) {
+            // It is over.
+          }
+        });
+    return this;
+  }
+
   /** Says that it is there, and how its workers are. */
   public void heartbeat() {
-    say(new ControlMessage.Heartbeat(Fleets.machineOf(node, "linux", "x86_64", 16), List.copyOf(reports.values()), List.of()));
+    say(
+        new ControlMessage.Heartbeat(
+            Fleets.machineOf(node, "linux", "x86_64", 16),
+            List.copyOf(reports.values()),
+            List.of()));
   }
 
   public TestAgent lanes(int count) {

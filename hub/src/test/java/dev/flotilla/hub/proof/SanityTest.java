@@ -29,11 +29,12 @@ final class SanityTest {
         answers,
         List.of(new TextScore(" east and west", 4, 14, -7)),
         "The sea is blue.",
+        List.of(),
         List.of());
   }
 
   private static Evidence with(Evidence of, List<TextScore> texts, String sample) {
-    return new Evidence(of.answers(), texts, sample, List.of());
+    return new Evidence(of.answers(), texts, sample, List.of(), List.of());
   }
 
   private static List<String> amiss(Evidence seen, @Nullable Evidence reference) {
@@ -72,6 +73,7 @@ final class SanityTest {
                     "q0", 10, 10, List.of(new Option("Paris", -1), new Option("The", -1.4)))),
             List.of(),
             "text",
+            List.of(),
             List.of());
     Evidence other =
         new Evidence(
@@ -80,6 +82,7 @@ final class SanityTest {
                     "q0", 10, 10, List.of(new Option("The", -1), new Option("Paris", -1.4)))),
             List.of(),
             "text",
+            List.of(),
             List.of());
     assertThat(amiss(other, tie)).isEmpty();
   }
@@ -93,6 +96,7 @@ final class SanityTest {
                 .toList(),
             RIGHT.texts(),
             RIGHT.sample(),
+            List.of(),
             List.of());
     assertThat(amiss(longer, RIGHT))
         .containsExactly("tokens of \"q0\": 10, as the model's reference has / 14");
@@ -107,6 +111,7 @@ final class SanityTest {
                 .toList(),
             RIGHT.texts(),
             RIGHT.sample(),
+            List.of(),
             List.of());
     assertThat(amiss(one, RIGHT)).isEmpty();
   }
@@ -114,7 +119,8 @@ final class SanityTest {
   @Test
   void countsThatTheEngineItselfDisagreesOnAreAmiss() {
     Evidence odd =
-        new Evidence(List.of(new Answer("q0", 10, 17, List.of())), List.of(), "text", List.of());
+        new Evidence(
+            List.of(new Answer("q0", 10, 17, List.of())), List.of(), "text", List.of(), List.of());
     assertThat(amiss(odd, null))
         .containsExactly("tokens of \"q0\": 17, as its tokenizer counts / 10, as its usage says");
   }
@@ -172,6 +178,6 @@ final class SanityTest {
     for (double value : values) {
       vector.add(value);
     }
-    return new Evidence(List.of(), List.of(), "", List.of(new Embedding("t", vector)));
+    return new Evidence(List.of(), List.of(), "", List.of(new Embedding("t", vector)), List.of());
   }
 }

@@ -1,4 +1,4 @@
-package dev.flotilla.hub.proof;
+package dev.flotilla.testkit;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -18,7 +18,7 @@ import java.util.Random;
  * A GGUF file that was spoilt in a way that loading it does not show: every size, name and type is
  * as it was. Each seed spoils it in another way.
  */
-final class AlteredModel {
+public final class AlteredModel {
   private static final int ALIGNMENT = 32;
   private static final int STRING = 8;
   private static final int ARRAY = 9;
@@ -49,7 +49,7 @@ final class AlteredModel {
   }
 
   private final ByteBuffer file;
-  private final Map<String, Tensor> tensors = new HashMap<>();
+  private final Map<String, Tensor> tensors = new LinkedHashMap<>();
   private int tokensAt;
   private int tokens;
   private int dataAt;
@@ -86,7 +86,7 @@ final class AlteredModel {
   }
 
   /** Every matrix's blocks in another order: what comes out is soup. */
-  static Path soup(Path gguf, Path to, long seed) throws IOException {
+  public static Path soup(Path gguf, Path to, long seed) throws IOException {
     AlteredModel model = new AlteredModel(gguf);
     Random random = new Random(seed);
     for (Tensor tensor : model.tensors.values()) {
@@ -97,39 +97,67 @@ final class AlteredModel {
     return model.write(to);
   }
 
-  /** The layers in another order: each is sound, and they are not this model's. */
-  static Path wrongWeights(Path gguf, Path to, long seed) throws IOException {
+  /**
+   * Weights that are not this model's: for even seeds its layers in another order, each of them
+   * sound; for odd ones a fifth of its layers with their last matrix spoilt, the rest as it was.
+   */
+  public static Path wrongWeights(Path gguf, Path to, long seed) throws IOException {
     AlteredModel model = new AlteredModel(gguf);
-    List<Integer> layers = new ArrayList<>();
-    for (int i = 0; model.tensors.containsKey("blk." + i + ".attn_q.weight"); i++) {
-      layers.add(i);
-    }
-    List<Integer> order = new ArrayList<>(layers);
-    Collections.shuffle(order, new Random(seed));
-    byte[] before = model.file.array().clone();
-    for (int layer : layers) {
-      for (Tensor into : model.tensors.values()) {
-        String prefix = "blk." + layer + ".";
-        if (into.name().startsWith(prefix)) {
-          Tensor from =
-              model.tensors.get(
-                  "blk." + order.get(layer) + "." + into.name().substring(prefix.length()));
-          if (from != null && from.type() == into.type()) {
-            System.arraycopy(
-                before,
-                (int) (model.dataAt + from.offset()),
-                model.file.array(),
-                (int) (model.dataAt + into.offset()),
-                (int) into.bytes());
-          }
-        }
+    Random random = new Random(seed);
+    if (seed % 2 == 0) {
+      model.shuffleLayers(random);
+    } else {
+      List<Integer> layers = model.layers();
+      Collections.shuffle(layers, random);
+      for (int layer : layers.subList(0, Math.ceilDiv(layers.size(), 5))) {
+        model.shuffleBlocks(model.tensor("blk." + layer + ".ffn_down.weight"), random);
       }
     }
     return model.write(to);
   }
 
+  private Tensor tensor(String name) {
+    Tensor tensor = tensors.get(name);
+    if (tensor == null) {
+      throw new IllegalStateException("the file has no " + name);
+    }
+    return tensor;
+  }
+
+  private List<Integer> layers() {
+    List<Integer> layers = new ArrayList<>();
+    for (int i = 0; tensors.containsKey("blk." + i + ".attn_q.weight"); i++) {
+      layers.add(i);
+    }
+    return layers;
+  }
+
+  private void shuffleLayers(Random random) {
+    List<Integer> layers = layers();
+    List<Integer> order = new ArrayList<>(layers);
+    Collections.shuffle(order, random);
+    byte[] before = file.array().clone();
+    for (int layer : layers) {
+      for (Tensor into : tensors.values()) {
+        String prefix = "blk." + layer + ".";
+        if (into.name().startsWith(prefix)) {
+          Tensor from =
+              tensors.get("blk." + order.get(layer) + "." + into.name().substring(prefix.length()));
+          if (from != null && from.type() == into.type()) {
+            System.arraycopy(
+                before,
+                (int) (dataAt + from.offset()),
+                file.array(),
+                (int) (dataAt + into.offset()),
+                (int) into.bytes());
+          }
+        }
+      }
+    }
+  }
+
   /** The vocabulary's words under other numbers. */
-  static Path wrongTokenizer(Path gguf, Path to, long seed) throws IOException {
+  public static Path wrongTokenizer(Path gguf, Path to, long seed) throws IOException {
     AlteredModel model = new AlteredModel(gguf);
     Random random = new Random(seed);
     model.file.position(model.tokensAt);
