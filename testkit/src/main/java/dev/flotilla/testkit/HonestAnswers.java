@@ -69,6 +69,9 @@ final class HonestAnswers {
     if (promptTokens + 1 > contextTokens) {
       return refusal(400, "context_length_exceeded", "the prompt is longer than the context");
     }
+    if (ByHeart.isAskedBy(request, chat)) {
+      return ByHeart.told(model, request, promptTokens, true);
+    }
     Said said = say(request, chat, format);
     return streamed
         ? stream(request, chat, said, promptTokens)
