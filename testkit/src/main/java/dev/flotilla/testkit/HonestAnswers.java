@@ -12,8 +12,8 @@ import tools.jackson.databind.node.ObjectNode;
  * calls, thoughts, JSON, stop strings, limits, log-probabilities, several answers, refusals. A
  * thought lies in {@code reasoning_content}. One word is one token.
  *
- * <p>It is what a server has to answer so that a hub's proof finds its shape as promised; a fake
- * in another language can take it for its pattern.
+ * <p>It is what a server has to answer so that a hub's proof finds its shape as promised; a fake in
+ * another language can take it for its pattern.
  */
 final class HonestAnswers {
   private static final List<String> STORY =

@@ -93,8 +93,7 @@ final class LlamaRoutes {
 
   /** A greeting, which goes on where a limit beyond it is set. */
   private static Answer answer(JsonNode request) {
-    int limit =
-        request.path("max_completion_tokens").asInt(request.path("max_tokens").asInt(0));
+    int limit = request.path("max_completion_tokens").asInt(request.path("max_tokens").asInt(0));
     List<String> words = new ArrayList<>(WORDS);
     while (words.size() <= Math.min(limit, WORDS_MAX)) {
       words.add(" on");

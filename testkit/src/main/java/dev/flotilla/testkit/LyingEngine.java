@@ -41,8 +41,7 @@ public final class LyingEngine {
   }
 
   private static void answer(
-      Exchange exchange, Consumer<ObjectNode> ask, Consumer<PlannedReply> tell)
-      throws IOException {
+      Exchange exchange, Consumer<ObjectNode> ask, Consumer<PlannedReply> tell) throws IOException {
     JsonNode request = exchange.request().json();
     if (request instanceof ObjectNode asked) {
       ask.accept(asked);

@@ -92,8 +92,7 @@ final class PackagedEngine {
   Optional<List<String>> launchedBy(Path python) {
     try {
       writeLauncher(Files.createDirectories(engines));
-      return Optional.of(
-          List.of(python.toString(), engines.resolve(what.launcher()).toString()));
+      return Optional.of(List.of(python.toString(), engines.resolve(what.launcher()).toString()));
     } catch (IOException e) {
       return Optional.empty();
     }

@@ -113,9 +113,8 @@ final class Attempt {
       }
       StreamShaper shaper = new StreamShaper(form, RequestIds::ofToolCall, answers.before());
       EngineEvents events = new EngineEvents(call, exchange, shaper, limits.eventBytesMax());
-      StreamRelay relay = 
-          new StreamRelay(
-              events, exchange, shaper, LeakedThought.matters(target), nanoClock);
+      StreamRelay relay =
+          new StreamRelay(events, exchange, shaper, LeakedThought.matters(target), nanoClock);
       if (asked.streamed()) {
         stream(call, events, relay, shaper);
       } else {

@@ -93,8 +93,7 @@ final class StreamRelay {
     if (looksForThought && events.chunk().hasText()) {
       SseReader event = events.event();
       looksForThought = false;
-      leakedThought =
-          LeakedThought.in(event.dataBuffer(), event.dataStart(), event.dataLength());
+      leakedThought = LeakedThought.in(event.dataBuffer(), event.dataStart(), event.dataLength());
     }
     if (exchange.firstByteNanos == 0) {
       exchange.firstByteNanos = nanoClock.getAsLong();

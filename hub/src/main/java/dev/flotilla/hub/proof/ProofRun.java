@@ -17,7 +17,10 @@ import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** One proof from its first question to its verdict: shape, sanity, speed, each where the one before was passed. */
+/**
+ * One proof from its first question to its verdict: shape, sanity, speed, each where the one before
+ * was passed.
+ */
 public final class ProofRun {
   private static final int BRIEF_CHARS = 160;
 
@@ -160,8 +163,7 @@ public final class ProofRun {
     BooleanSupplier goesOn = () -> going.goesOn.test(words);
     ShapeCheck.Asked asked = shapes.ask(stand, promise, goesOn);
     going.says(ShapeCheck.STAGE, words);
-    going.findings.addAll(
-        ShapeCheck.judge(asked, shapes.beside(candidate, promise, goesOn)));
+    going.findings.addAll(ShapeCheck.judge(asked, shapes.beside(candidate, promise, goesOn)));
     return asked;
   }
 

@@ -125,8 +125,7 @@ public final class ShapeCheck {
    */
   Asked ask(Stand stand, Promise promise, BooleanSupplier goesOn) {
     Target target = stand.target();
-    ProbeLimits bounds =
-        ProbeLimits.DEFAULTS.withCall(limits.request()).withRun(limits.shapes());
+    ProbeLimits bounds = ProbeLimits.DEFAULTS.withCall(limits.request()).withRun(limits.shapes());
     int[] broken = {0};
     try (UrlCaller caller =
         new UrlCaller(ground.address(), Optional.of(ground.key()), Optional.empty())) {
@@ -179,12 +178,13 @@ public final class ShapeCheck {
   private static Finding judge(Asked asked, ProbeResult result, Optional<Shown> beside) {
     String name = result.probe().name();
     return switch (result.outcome()) {
-      case LeftOut left -> new Finding(
-          STAGE,
-          name,
-          asked.brokenOff(result) ? "an answer" : "not asked",
-          left.why(),
-          !asked.brokenOff(result));
+      case LeftOut left ->
+          new Finding(
+              STAGE,
+              name,
+              asked.brokenOff(result) ? "an answer" : "not asked",
+              left.why(),
+              !asked.brokenOff(result));
       case Silent silent -> new Finding(STAGE, name, "an answer", silent.why(), false);
       case Replied replied -> {
         List<Difference> differences =

@@ -111,7 +111,7 @@ final class ShapeCheckTest {
             PROMISE.tools(),
             false,
             Map.of());
-    return new ProofCandidate(target, spec, "", Optional.empty(), false, false);
+    return new ProofCandidate(target, spec, "", "", Optional.empty(), false, false);
   }
 
   private static List<Finding> amiss(List<Finding> findings) {
@@ -239,8 +239,7 @@ final class ShapeCheckTest {
         ScriptedEngine engine = LyingEngine.honest(CONTEXT)) {
       fleet.serve("m", worker("one/m-1", "llama-server", bad));
 
-      assertThat(
-              amiss(proved(ProofLimits.DEFAULTS, worker("two/m-1", "llama-server", engine))))
+      assertThat(amiss(proved(ProofLimits.DEFAULTS, worker("two/m-1", "llama-server", engine))))
           .isEmpty();
     }
   }

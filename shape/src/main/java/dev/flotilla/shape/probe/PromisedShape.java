@@ -172,7 +172,9 @@ final class PromisedShape {
     } else if (wanted.content() == Content.JSON_OF_SCHEMA) {
       allow(
           "JSON answer",
-          thoughtToTheLimit() ? Set.of("of the schema", "cut by the limit") : Set.of("of the schema"),
+          thoughtToTheLimit()
+              ? Set.of("of the schema", "cut by the limit")
+              : Set.of("of the schema"),
           true);
     }
   }
