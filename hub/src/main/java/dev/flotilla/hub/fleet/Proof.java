@@ -5,15 +5,16 @@ import java.time.Duration;
 /** Where the proof of a worker's launch stands. */
 sealed interface Proof {
   /** Of a launch that nobody looked at yet. */
-  Wanted FIRST = new Wanted(false, false);
+  Wanted FIRST = new Wanted(false, false, false);
 
   /**
    * It waits for its turn.
    *
    * @param fresh whether an earlier proof must not stand for this one
    * @param asReference whether its answers become the model's reference
+   * @param slow whether it was found too slow, so that its speed is looked at first
    */
-  record Wanted(boolean fresh, boolean asReference) implements Proof {}
+  record Wanted(boolean fresh, boolean asReference, boolean slow) implements Proof {}
 
   /**
    * It goes on.

@@ -17,6 +17,7 @@ import java.util.Optional;
  * @param fresh whether an earlier proof must not stand for this one: it was asked for by hand, or
  *     something about the worker was seen to have changed
  * @param asReference whether what it answers becomes the model's reference
+ * @param slow whether it was found too slow: then its speed is looked at first
  */
 public record ProofCandidate(
     Target target,
@@ -25,7 +26,8 @@ public record ProofCandidate(
     String modelFingerprint,
     Optional<NodeFacts> facts,
     boolean fresh,
-    boolean asReference) {
+    boolean asReference,
+    boolean slow) {
 
   /** The worker's name. */
   public String worker() {

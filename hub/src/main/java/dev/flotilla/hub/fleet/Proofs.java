@@ -56,7 +56,8 @@ final class Proofs {
             worker.report.modelFingerprint(),
             Optional.ofNullable(worker.node.facts),
             order.fresh(),
-            order.asReference()));
+            order.asReference(),
+            order.slow()));
   }
 
   /** Somebody proves the launch from now on; false where it does not wait for that any more. */
@@ -134,7 +135,7 @@ final class Proofs {
           && worker.node.isConnected()
           && (now - refused.sinceNanos() >= refused.pause().toNanos()
               || loadFell(worker, refused, now))) {
-        worker.proof = new Proof.Wanted(true, false);
+        worker.proof = new Proof.Wanted(true, false, refused.slow());
         roster.changed = true;
       }
     }
@@ -169,7 +170,7 @@ final class Proofs {
         || (slow && !othersServe(found.get()))) {
       return false;
     }
-    drain(found.get(), why, slow, new Proof.Wanted(true, false), now);
+    drain(found.get(), why, slow, new Proof.Wanted(true, false, slow), now);
     roster.events.provedAgain(found.get(), why);
     return true;
   }
@@ -191,7 +192,7 @@ final class Proofs {
               name, NearestNames.of(name, roster.workers().stream().map(FleetWorker::id).toList()));
     }
     FleetWorker worker = found.get();
-    Proof.Wanted order = new Proof.Wanted(true, asReference);
+    Proof.Wanted order = new Proof.Wanted(true, asReference, false);
     return switch (worker.state) {
       case SERVING -> {
         drain(worker, "it is to be proved again, as " + by + " asked", false, order, now);

@@ -94,6 +94,9 @@ public final class ProofRun {
       throws InterruptedException {
     Going going = new Going(candidate, goesOn);
     try (Stand stand = ground.enter(candidate.target())) {
+      if (candidate.slow() && isStillTooSlow(stand, floor, size, going)) {
+        return going.refused(true);
+      }
       Optional<ShapeCheck.Asked> form = Optional.empty();
       if (!candidate.spec().embeddings()) {
         form = Optional.of(shape(candidate, stand, going));
@@ -113,19 +116,8 @@ public final class ProofRun {
         return going.passed(null, true, reference.isEmpty(), evidence);
       }
       going.says("speed", "proof 3 of 3: its speed");
-      Curve curve = speed(stand, quick, size);
-      if (floor > 0 && curve.alone() < floor) {
-        curve = speed(stand, quick, size); // Once more: something may have come between.
-      }
-      boolean held = floor <= 0 || curve.alone() >= floor;
-      going.findings.add(
-          new Finding(
-              "speed",
-              "an answer alone",
-              floor > 0 ? "%s tok/s or more".formatted(number(floor)) : "any speed",
-              "%s tok/s".formatted(number(curve.alone())),
-              held));
-      going.curve = curve;
+      Curve curve = speed(stand, quick, floor, size);
+      boolean held = going.measured(curve, floor);
       form.filter(_ -> held).ifPresent(shapes::serves);
       return held
           ? going.passed(curve, !quick, reference.isEmpty(), evidence)
@@ -178,9 +170,22 @@ public final class ProofRun {
     return candidate.spec().embeddings() ? questions.embed() : questions.ask();
   }
 
-  private Curve speed(Stand stand, boolean quick, SpeedRun.Size size)
+  /** While that is so, nothing else has to be asked of it, and its machine is left in peace. */
+  private boolean isStillTooSlow(Stand stand, double floor, SpeedRun.Size size, Going going)
+      throws IOException, InterruptedException, SpeedRun.Disturbed, LaunchOver {
+    going.says("speed", "proof: whether it is fast enough by now");
+    Curve curve = speed(stand, true, floor, size);
+    return curve.alone() < floor && !going.measured(curve, floor);
+  }
+
+  private Curve speed(Stand stand, boolean quick, double floor, SpeedRun.Size size)
       throws IOException, InterruptedException, SpeedRun.Disturbed {
     SpeedRun run = speedRun(stand, size, SpeedRun.Room.ALONE);
+    Curve curve = quick ? run.quick(limits.firstTokens()) : run.whole();
+    if (curve.alone() >= floor) {
+      return curve;
+    }
+    // Once more: something may have come between.
     return quick ? run.quick(limits.firstTokens()) : run.whole();
   }
 
@@ -239,6 +244,20 @@ public final class ProofRun {
       if (!goesOn.test(what)) {
         throw new LaunchOver();
       }
+    }
+
+    /** Takes the speed down; says whether it is enough. */
+    boolean measured(Curve speed, double floor) {
+      curve = speed;
+      boolean held = speed.alone() >= floor;
+      findings.add(
+          new Finding(
+              "speed",
+              "an answer alone",
+              floor > 0 ? "%s tok/s or more".formatted(number(floor)) : "any speed",
+              "%s tok/s".formatted(number(speed.alone())),
+              held));
+      return held;
     }
 
     boolean fellShort() {

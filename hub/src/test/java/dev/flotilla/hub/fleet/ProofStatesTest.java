@@ -110,6 +110,7 @@ final class ProofStatesTest {
     load(1.8);
     rig.pass(Duration.ofSeconds(1), box);
     assertThat(rig.state("box/m-1")).isEqualTo(State.PROVING);
+    assertThat(candidate().slow()).as("its speed is looked at first").isTrue();
   }
 
   private void load(double average) {
@@ -149,7 +150,7 @@ final class ProofStatesTest {
     rig.fleet.proofBegins(candidate(), "its shape");
     assertThat(rig.fleet.proofCandidates()).isEmpty();
     rig.fleet.proved(
-        new ProofCandidate(target(), rigSpec(), "", "", Optional.empty(), false, false),
+        new ProofCandidate(target(), rigSpec(), "", "", Optional.empty(), false, false, false),
         new ProofVerdict.Broken("the hub stops"));
     assertThat(rig.fleet.proofCandidates()).hasSize(1);
   }

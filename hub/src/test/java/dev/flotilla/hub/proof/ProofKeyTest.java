@@ -57,7 +57,8 @@ final class ProofKeyTest {
               throw new IOException("nobody calls it");
             });
     return ProofKey.of(
-        new ProofCandidate(target, spec, build, fingerprint, Optional.of(machine), false, false));
+        new ProofCandidate(
+            target, spec, build, fingerprint, Optional.of(machine), false, false, false));
   }
 
   @Test

@@ -111,7 +111,7 @@ final class ShapeCheckTest {
             PROMISE.tools(),
             false,
             Map.of());
-    return new ProofCandidate(target, spec, "", "", Optional.empty(), false, false);
+    return new ProofCandidate(target, spec, "", "", Optional.empty(), false, false, false);
   }
 
   private static List<Finding> amiss(List<Finding> findings) {
