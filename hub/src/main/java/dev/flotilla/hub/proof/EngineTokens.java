@@ -99,7 +99,16 @@ final class EngineTokens implements SanityRun.PromptCounter {
   }
 
   private JsonNode ask(String path, ObjectNode body) throws IOException {
-    Dialer.Lease lease = target.dialer().dial(false, CONNECT);
+    try {
+      return ask(path, body, false);
+    } catch (IOException perhapsOld) {
+      // An engine closes a kept connection when it likes, and may just have done so.
+      return ask(path, body, true);
+    }
+  }
+
+  private JsonNode ask(String path, ObjectNode body, boolean fresh) throws IOException {
+    Dialer.Lease lease = target.dialer().dial(fresh, CONNECT);
     boolean kept = false;
     try (Deadline _ = deadlines.watch(lease.connection(), limits)) {
       HttpHeaders headers = HttpHeaders.of("content-type", "application/json");

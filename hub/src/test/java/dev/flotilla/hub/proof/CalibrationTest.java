@@ -46,6 +46,9 @@ final class CalibrationTest {
 
   private static List<Setting> settings() {
     return List.of(
+        new Setting(
+            "float32", RealServer.of(RealEngine.VLLM).options("--max-model-len", "1024"), 0, 2),
+        new Setting("bfloat16", RealServer.of(RealEngine.MLX_LM), 0, 1),
         new Setting("1 thread", llama("-t", "1"), 0, 1),
         new Setting("2 threads", llama("-t", "2"), 0, 1),
         new Setting("4 slots", llama("-t", "2", "-np", "4", "-c", "16384"), 0, 1),
@@ -53,10 +56,7 @@ final class CalibrationTest {
         new Setting("no flash attention", llama("-t", "2", "-fa", "off"), 0, 1),
         new Setting(
             "cache in 8 bits", llama("-t", "2", "-fa", "on", "-ctk", "q8_0", "-ctv", "q8_0"), 0, 1),
-        new Setting("under load", llama("-t", "2", "-np", "4", "-c", "16384"), 2, 1),
-        new Setting(
-            "float32", RealServer.of(RealEngine.VLLM).options("--max-model-len", "1024"), 0, 2),
-        new Setting("bfloat16", RealServer.of(RealEngine.MLX_LM), 0, 1));
+        new Setting("under load", llama("-t", "2", "-np", "4", "-c", "16384"), 2, 1));
   }
 
   @Test
