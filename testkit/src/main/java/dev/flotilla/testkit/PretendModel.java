@@ -80,8 +80,8 @@ public final class PretendModel implements AutoCloseable {
             ? ByHeart.told(engine.model(), request, promptTokens, false)
             : new HonestAnswers(engine.model(), engine.contextTokens())
                 .to(request, chat, promptTokens);
-    // What has to be JSON is: nothing but the words is wrong.
-    if (!now.right() && !request.hasNonNull("response_format")) {
+    // What has to be JSON, or to end at a stop string, is and does: the words alone are wrong.
+    if (!now.right() && HonestAnswers.isPlain(request)) {
       reply.eachMessage(message -> {
         String text = message.path("content").asString("");
         if (!text.isEmpty()) {
