@@ -16,16 +16,18 @@ import java.util.Random;
  * A model file with random weights, of an architecture of which no small real model can be had: it
  * says nothing of sense, and llama.cpp, which loads the same file, says what is right.
  *
- * <p>Weights have such a spread that a model's stream and its scores of attention stay near 1, and
- * its logits have a spread of about {@value #LOGIT_SPREAD}; norms and biases are so uneven that a
- * computation without them says something else. The vocabulary is that of {@link SmallModel}, cut
- * into words as the family does. The same order makes the same bytes.
+ * <p>Weights have such a spread that a model's stream and its scores of attention stay near 1.
+ * Logits have a spread of about {@value #LOGIT_SPREAD}: the noise of quantised activations, which
+ * is a part of that, stays well below the distance at which two tokens count as a tie, and another
+ * model's logits are whole nats away. Norms and biases are so uneven that a computation without
+ * them says something else. The vocabulary is that of {@link SmallModel}, cut into words as the
+ * family does. The same order makes the same bytes.
  *
  * <p>As a program it makes the model of the speed tests, once, and prints where it is: {@code
  * RandomModel Q4_0} or {@code RandomModel Q4_K}.
  */
 public final class RandomModel {
-  private static final double LOGIT_SPREAD = 1;
+  private static final double LOGIT_SPREAD = 0.5;
 
   /** Of norms' weights, around 1, and of biases, around 0. */
   private static final float UNEVEN = 0.5f;

@@ -58,6 +58,6 @@ class ParityTest {
   @EnumSource
   void everyArchitectureInAllTypes(Family family) throws Exception {
     Path file = RandomModel.small(family, folder.resolve("all.gguf"), 1, RandomBlocks.values());
-    Parity.of(file).isWithin(0, 0.1, 0.5);
+    Parity.of(file).isWithin(0, 0.05, 0.25);
   }
 }
