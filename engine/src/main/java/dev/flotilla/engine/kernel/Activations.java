@@ -13,6 +13,7 @@ import java.util.Arrays;
  * tile may have more columns than there are rows; what is computed for these is not used.
  *
  * <p>Filled by one region ({@link #begin}, then {@link #quantise} for each tile), read by the next.
+ * What only some matrices multiply with is filled when the first of them asks, {@link #needs}.
  */
 public final class Activations {
   static final int TILE_MAX = 8;
@@ -41,8 +42,16 @@ public final class Activations {
   /** {@code [tile][32 k][column]}: scales times sums of 32. */
   final float[] scaledSums;
 
-  /** {@code [tile][k][column]}: the numbers as they were. */
+  /** {@code [tile][k][column]}: the numbers as they were; see {@link #needs}. */
   final float[] plain;
+
+  /** {@code [tile][k][column]}: the quantised numbers in single precision. */
+  final float[] whole;
+
+  private float[] source = new float[0];
+  private int stride;
+  private boolean hasPlain;
+  private boolean hasWhole;
 
   /** Room for so many rows of so many numbers, a multiple of 32. */
   public Activations(int rowsMax, int columnsMax) {
@@ -52,16 +61,26 @@ public final class Activations {
     tileWidth = new int[padded];
     numbers = new int[Math.multiplyExact(padded, columnsMax)];
     plain = new float[numbers.length];
+    whole = new float[numbers.length];
     sums = new int[numbers.length / 16];
     scales = new float[numbers.length / 32];
     scaledSums = new float[numbers.length / 32];
   }
 
-  /** Cuts so many rows of so many numbers into tiles. */
-  public void begin(int rowCount, int columnCount) {
+  /**
+   * Cuts so many rows of so many numbers into tiles.
+   *
+   * @param from holds the first row at 0 and the next ones {@code rowStride} apart; it stays as it
+   *     is until the products are made
+   */
+  void begin(float[] from, int rowCount, int columnCount, int rowStride) {
     if (rowCount > rowsMax || columnCount % 32 != 0) {
       throw new IllegalArgumentException(rowCount + " rows of " + columnCount);
     }
+    source = from;
+    stride = rowStride;
+    hasPlain = false;
+    hasWhole = false;
     rows = rowCount;
     columns = columnCount;
     tiles = 0;
@@ -92,64 +111,88 @@ public final class Activations {
     return tileFirst[tile] * columns;
   }
 
-  /** Quantises the rows of one tile, of which the first row of all begins at {@code from}. */
-  public void quantise(int tile, float[] source, int from, int stride) {
+  /** Quantises the rows of one tile. */
+  void quantise(int tile, Kernels kernels, Scratch scratch) {
     int width = tileWidth[tile];
     int start = tileStart(tile);
     for (int column = 0; column < width; column++) {
       int row = tileFirst[tile] + column;
-      if (row < rows) {
-        quantiseRow(source, from + row * stride, start, column, width);
+      if (width == 1) {
+        kernels.quantise(source, row * stride, columns, numbers, start, scales, sums);
+      } else if (row < rows) {
+        kernels.quantise(
+            source, row * stride, columns, scratch.numbers, 0, scratch.scales, scratch.sums);
+        spread(start, column, width, scratch);
       } else {
         clear(start, column, width);
       }
     }
+    int count = columns / 32 * width;
+    for (int i = start / 32, s = start / 16; i < start / 32 + count; i++) {
+      // sums of 16 stand in rows of the tile's columns, two rows for each 32
+      int first = s + (i - start / 32) / width * 2 * width + (i - start / 32) % width;
+      scaledSums[i] = scales[i] * (sums[first] + sums[first + width]);
+    }
+  }
+
+  private void spread(int start, int column, int width, Scratch scratch) {
+    for (int k = 0, to = start + column; k < columns; k++, to += width) {
+      numbers[to] = scratch.numbers[k];
+    }
+    for (int b = 0, to = start / 32 + column; b < columns / 32; b++, to += width) {
+      scales[to] = scratch.scales[b];
+    }
+    for (int b = 0, to = start / 16 + column; b < columns / 16; b++, to += width) {
+      sums[to] = scratch.sums[b];
+    }
   }
 
   private void clear(int start, int column, int width) {
-    for (int k = 0; k < columns; k++) {
-      numbers[start + k * width + column] = 0;
-      plain[start + k * width + column] = 0;
+    for (int k = 0, to = start + column; k < columns; k++, to += width) {
+      numbers[to] = 0;
     }
-    for (int b = 0; b < columns / 32; b++) {
-      int at = start / 32 + b * width + column;
-      scales[at] = 0;
-      scaledSums[at] = 0;
-      sums[start / 16 + 2 * b * width + column] = 0;
-      sums[start / 16 + (2 * b + 1) * width + column] = 0;
+    for (int b = 0, to = start / 32 + column; b < columns / 32; b++, to += width) {
+      scales[to] = 0;
+    }
+    for (int b = 0, to = start / 16 + column; b < columns / 16; b++, to += width) {
+      sums[to] = 0;
     }
   }
 
-  private void quantiseRow(float[] source, int from, int start, int column, int width) {
-    for (int b = 0; b < columns / 32; b++) {
-      int at = from + b * 32;
-      float largest = 0;
-      for (int i = at; i < at + 32; i++) {
-        largest = Math.max(largest, Math.abs(source[i]));
+  /**
+   * Whether {@link #fill} is to be called for each tile before products with matrices of that form.
+   */
+  boolean needs(PackedMatrix.Form form) {
+    return switch (form) {
+      case NIBBLES -> false;
+      case BYTES -> !hasWhole && tileWidth[0] > 1;
+      case FLOATS -> !hasPlain;
+    };
+  }
+
+  /** Says that all tiles are filled for that form. */
+  void filled(PackedMatrix.Form form) {
+    hasWhole |= form == PackedMatrix.Form.BYTES;
+    hasPlain |= form == PackedMatrix.Form.FLOATS;
+  }
+
+  /** Fills a tile's numbers for matrices of that form. */
+  void fill(int tile, PackedMatrix.Form form) {
+    int width = tileWidth[tile];
+    int start = tileStart(tile);
+    if (form == PackedMatrix.Form.BYTES) {
+      for (int i = start; i < start + columns * width; i++) {
+        whole[i] = numbers[i] >> 16;
       }
-      float scale = largest / 127f;
-      float inverse = scale == 0 ? 0 : 1f / scale;
-      int first = half(source, at, inverse, start + b * 32 * width + column, width);
-      int second = half(source, at + 16, inverse, start + (b * 32 + 16) * width + column, width);
-      scales[start / 32 + b * width + column] = scale;
-      scaledSums[start / 32 + b * width + column] = scale * (first + second);
-      sums[start / 16 + 2 * b * width + column] = first;
-      sums[start / 16 + (2 * b + 1) * width + column] = second;
+      return;
     }
-  }
-
-  private int half(float[] source, int from, float inverse, int to, int width) {
-    int sum = 0;
-    for (int i = 0; i < 16; i++) {
-      float x = source[from + i];
-      int bits = Float.floatToRawIntBits(Math.fma(x, inverse, Exp.ROUND));
-      int number = bits - Float.floatToRawIntBits(Exp.ROUND);
-      number = Math.max(-127, Math.min(127, number)); // what is no number, too
-      sum += number;
-      numbers[to + i * width] = (number << 16) | (number & 0xffff);
-      plain[to + i * width] = x;
+    for (int column = 0; column < width; column++) {
+      int row = tileFirst[tile] + column;
+      int from = row * stride;
+      for (int k = 0, to = start + column; k < columns; k++, to += width) {
+        plain[to] = row < rows ? source[from + k] : 0;
+      }
     }
-    return sum;
   }
 
   @Override

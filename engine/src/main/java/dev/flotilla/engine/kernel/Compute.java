@@ -33,9 +33,10 @@ public final class Compute {
   private int tilesFrom;
   private int tilesTo;
 
-  private float[] source = new float[0];
-  private int sourceStride;
   private final Workers.Region quantiseRegion = this::quantiseOn;
+
+  private PackedMatrix.Form fillForm = PackedMatrix.Form.NIBBLES;
+  private final Workers.Region fillRegion = this::fillOn;
 
   /** Where logits go, each row in an array of its own; null while rows share one. */
   private float @Nullable [][] rowOutputs;
@@ -105,14 +106,15 @@ public final class Compute {
     return scratches[worker];
   }
 
-  /** Quantises rows of {@code columns} numbers that begin each {@code stride} numbers. */
+  /**
+   * Quantises rows of {@code columns} numbers that begin each {@code stride} numbers; {@code from}
+   * stays as it is until their products are made.
+   */
   public void quantise(Activations into, float[] from, int rows, int columns, int stride) {
-    into.begin(rows, columns);
+    into.begin(from, rows, columns, stride);
     inputs = into;
-    source = from;
-    sourceStride = stride;
     if (into.tiles() == 1) {
-      into.quantise(0, from, 0, stride);
+      into.quantise(0, kernels, scratches[0]);
     } else {
       workers.run(quantiseRegion);
     }
@@ -120,7 +122,13 @@ public final class Compute {
 
   private void quantiseOn(int worker) {
     for (int tile = workers.claim(); tile < inputs.tiles(); tile = workers.claim()) {
-      inputs.quantise(tile, source, 0, sourceStride);
+      inputs.quantise(tile, kernels, scratches[worker]);
+    }
+  }
+
+  private void fillOn(int worker) {
+    for (int tile = workers.claim(); tile < inputs.tiles(); tile = workers.claim()) {
+      inputs.fill(tile, fillForm);
     }
   }
 
@@ -170,6 +178,13 @@ public final class Compute {
   private void products(Activations x, int count) {
     inputs = x;
     matrixCount = count;
+    for (int m = 0; m < count; m++) {
+      if (x.needs(matrices[m].form())) {
+        fillForm = matrices[m].form();
+        workers.run(fillRegion);
+        x.filled(fillForm);
+      }
+    }
     for (tilesFrom = 0; tilesFrom < x.tiles(); tilesFrom = tilesTo) {
       tilesTo = Math.min(x.tiles(), tilesFrom + TILES_AT_ONCE);
       workers.run(productRegion);
@@ -178,70 +193,100 @@ public final class Compute {
 
   private void productOn(int worker) {
     Scratch scratch = scratches[worker];
-    int groups = 0;
+    int pairs = 0;
     for (int m = 0; m < matrixCount; m++) {
-      groups += matrices[m].groups();
+      pairs += matrices[m].groupPairs();
     }
-    int piece = Math.max(1, groups / (workers.size() * 8));
-    for (int from = workers.claim() * piece; from < groups; from = workers.claim() * piece) {
-      for (int group = from; group < Math.min(groups, from + piece); group++) {
+    int piece = Math.max(1, pairs / (workers.size() * 8));
+    for (int from = workers.claim() * piece; from < pairs; from = workers.claim() * piece) {
+      for (int pair = from; pair < Math.min(pairs, from + piece); pair++) {
         int m = 0;
-        int inMatrix = group;
-        while (inMatrix >= matrices[m].groups()) {
-          inMatrix -= matrices[m++].groups();
+        int inMatrix = pair;
+        while (inMatrix >= matrices[m].groupPairs()) {
+          inMatrix -= matrices[m++].groupPairs();
         }
-        group(m, inMatrix, scratch);
+        pair(m, inMatrix * 2, scratch);
       }
     }
   }
 
-  private void group(int m, int group, Scratch scratch) {
+  /** Two neighbouring groups, or the last one alone, with the tiles of this region. */
+  private void pair(int m, int first, Scratch scratch) {
+    PackedMatrix matrix = matrices[m];
+    int second = Math.min(first + 1, matrix.groups() - 1);
+    if (matrix.form() != PackedMatrix.Form.FLOATS) {
+      matrix.unpackScales(first, scratch.first);
+      matrix.unpackScales(second, scratch.second);
+    }
+    // all tiles meet one group before they meet the other: it stays in the first cache
+    int ones = tilesFrom;
+    while (ones < tilesTo && inputs.tileWidth[ones] > 1) {
+      ones++;
+    }
+    tiles(m, first, ones, scratch, scratch.first);
+    if (second != first) {
+      tiles(m, second, ones, scratch, scratch.second);
+    }
+    for (int tile = ones; tile < tilesTo; tile++) {
+      one(m, first, second, tile, scratch);
+    }
+  }
+
+  private void tiles(int m, int group, int end, Scratch scratch, GroupScratch with) {
     PackedMatrix matrix = matrices[m];
     long at = group * matrix.groupBytes();
-    scratch.hasMins = matrix.hasMins();
-    scratch.halfBlocks = matrix.halfBlocks();
-    if (matrix.form() != PackedMatrix.Form.FLOATS) {
-      matrix.unpackScales(group, scratch);
-    }
-    for (int tile = tilesFrom; tile < tilesTo; tile++) {
+    for (int tile = tilesFrom; tile < end; tile++) {
       switch (matrix.form()) {
         case NIBBLES ->
-            kernels.nibbles(matrix.data(), at, matrix.scalesPerRow(), inputs, tile, scratch);
-        case BYTES ->
-            kernels.bytes(
-                matrix.data(),
-                at,
-                matrix.scalesPerRow(),
-                matrix.halfBlocks(),
-                inputs,
-                tile,
-                scratch);
-        case FLOATS -> floats(matrix, at, tile, scratch);
+            kernels.nibbles(matrix.data(), at, matrix.scalesPerRow(), inputs, tile, with);
+        case BYTES -> kernels.bytes(matrix.data(), at, matrix.scalesPerRow(), inputs, tile, with);
+        case FLOATS -> floats(matrix, at, tile, scratch, with);
       }
-      store(m, matrix, group, tile, scratch);
+      store(m, group, tile, with);
     }
   }
 
-  private void floats(PackedMatrix matrix, long at, int tile, Scratch scratch) {
-    Arrays.fill(scratch.out, 0);
+  /** A tile of one column: the two groups together. */
+  private void one(int m, int first, int second, int tile, Scratch scratch) {
+    PackedMatrix matrix = matrices[m];
+    GroupScratch a = scratch.first;
+    GroupScratch b = scratch.second;
+    long at = first * matrix.groupBytes();
+    long next = second * matrix.groupBytes();
+    int scales = matrix.scalesPerRow();
+    switch (matrix.form()) {
+      case NIBBLES -> kernels.nibblePair(matrix.data(), at, next, scales, inputs, tile, a, b);
+      case BYTES -> kernels.bytePair(matrix.data(), at, next, scales, inputs, tile, a, b);
+      case FLOATS -> {
+        floats(matrix, at, tile, scratch, a);
+        floats(matrix, next, tile, scratch, b);
+      }
+    }
+    store(m, first, tile, a);
+    store(m, second, tile, b);
+  }
+
+  private void floats(PackedMatrix matrix, long at, int tile, Scratch scratch, GroupScratch with) {
+    Arrays.fill(with.out, 0);
     for (int k = 0; k < matrix.columns(); k += Scratch.PANEL) {
       int count = Math.min(Scratch.PANEL, matrix.columns() - k);
       matrix.unpackPanel(at, k, count, scratch);
-      kernels.floats(k, count, inputs, tile, scratch);
+      kernels.floats(scratch.panel, k, count, inputs, tile, with.out);
     }
   }
 
-  private void store(int m, PackedMatrix matrix, int group, int tile, Scratch scratch) {
+  private void store(int m, int group, int tile, GroupScratch from) {
     int first = inputs.tileFirst[tile];
     int columns = Math.min(inputs.tileWidth[tile], inputs.rows() - first);
+    int matrixRows = matrices[m].rows();
     int row = group * PackedMatrix.GROUP;
-    int count = Math.min(PackedMatrix.GROUP, matrix.rows() - row);
+    int count = Math.min(PackedMatrix.GROUP, matrixRows - row);
     float[][] rows = rowOutputs;
     for (int c = 0; c < columns; c++) {
       if (rows != null) {
-        System.arraycopy(scratch.out, c * 32, rows[first + c], row, count);
+        System.arraycopy(from.out, c * 32, rows[first + c], row, count);
       } else {
-        System.arraycopy(scratch.out, c * 32, outputs[m], (first + c) * matrix.rows() + row, count);
+        System.arraycopy(from.out, c * 32, outputs[m], (first + c) * matrixRows + row, count);
       }
     }
   }

@@ -16,54 +16,91 @@ interface Kernels {
   String description();
 
   /**
-   * Products of a group of 32 rows of nibbles with {@code columns} columns, 1, 4 or 8, of a tile.
-   * Adds for each block of 32, in order, {@code sum((u - 8) * x) * (scale * dx)} and then {@code
-   * min * (dx * sum(x))} to {@code scratch.out[column * 32 + row]}, from zero.
+   * Products of a group of 32 rows of nibbles with a tile of 4 or 8 columns. Adds for each block of
+   * 32, in order, {@code sum((u - 8) * x) * (scale * dx)} and then {@code min * (dx * sum(x))} to
+   * {@code group.out[column * 32 + row]}, from zero.
    */
   void nibbles(
-      MemorySegment weights, long at, int blocks, Activations x, int tile, Scratch scratch);
+      MemorySegment weights, long at, int blocks, Activations x, int tile, GroupScratch group);
 
-  /**
-   * The same of a group of bytes, which are two planes of nibbles: the upper four bits less 8, and
-   * the lower. The tile has 1, 4 or 8 columns.
-   *
-   * @param half whether a scale is for 16 numbers and not for 32
-   */
-  void bytes(
+  /** The same of two groups, which may be one, with a tile of one column. */
+  void nibblePair(
       MemorySegment weights,
-      long at,
+      long firstAt,
+      long secondAt,
       int blocks,
-      boolean half,
       Activations x,
       int tile,
-      Scratch scratch);
+      GroupScratch first,
+      GroupScratch second);
+
+  /** Products of a group of bytes with a tile of 4 or 8 columns, as those of nibbles. */
+  void bytes(
+      MemorySegment weights, long at, int blocks, Activations x, int tile, GroupScratch group);
+
+  /** The same of two groups, which may be one, with a tile of one column. */
+  void bytePair(
+      MemorySegment weights,
+      long firstAt,
+      long secondAt,
+      int blocks,
+      Activations x,
+      int tile,
+      GroupScratch first,
+      GroupScratch second);
 
   /**
-   * The same of a group of floating-point weights that are already in {@code scratch.panel}, as
-   * {@code [k][32]}, with unquantised activations: adds {@code w * x} in order of k.
+   * Products of a group of floating-point weights that are already in {@code panel}, as {@code
+   * [k][32]}, with unquantised activations: adds {@code w * x} in order of k.
    */
-  void floats(int from, int count, Activations x, int tile, Scratch scratch);
+  void floats(float[] panel, int from, int count, Activations x, int tile, float[] out);
 
   /**
-   * Scores of four queries against the 16 keys of a page: {@code out[query * 16 + token]}.
+   * Quantises a row, a multiple of 32 numbers: {@code x = scale * number}.
    *
-   * @param keys {@code [headSize][16]}
+   * @param numbers from {@code to} on, each in both halves of an int
+   * @param scales one for each 32, from {@code to / 32} on
+   * @param sums of each 16 numbers, from {@code to / 16} on
+   */
+  void quantise(
+      float[] source, int from, int count, int[] numbers, int to, float[] scales, int[] sums);
+
+  /**
+   * Copies {@code count} 16-bit numbers, a multiple of 1024, from each of four places in memory to
+   * one after the other in {@code to}.
+   */
+  void copyFour(MemorySegment from, long a, long b, long c, long d, int count, short[] to);
+
+  /**
+   * Scores of four queries against a stretch of keys: {@code out[at + query * STRETCH + token]}.
+   *
+   * @param keys {@code [page][headSize][16]}
+   * @param tokens of the stretch, a multiple of 32
    * @param query where the four queries begin in {@code queries}, one after another
    */
-  void scores(float[] keys, int headSize, float[] queries, int query, float[] out, int at);
+  void scores(
+      float[] keys, int tokens, int headSize, float[] queries, int query, float[] out, int at);
 
-  /** Adds to four outputs the values of a page, each token's times its weight, tokens in order. */
+  /** Adds to four outputs the values of a stretch, each token's times its weight, in order. */
   void weigh(
       float[] values, int tokens, int headSize, float[] weights, int weight, float[] out, int at);
 
   /**
-   * One page of the online softmax for one query: {@code scores[at..at+16)} become weights, and
-   * {@code sums[at..at+16)} and {@code out} are rescaled if there is a new maximum.
+   * A stretch of the online softmax for one query: {@code scores[at..at+tokens)} become weights,
+   * and {@code sums[sumsAt..sumsAt+16)} and {@code out} are rescaled if there is a new maximum.
    *
-   * @return the maximum of all pages so far
+   * @return the maximum of all stretches so far
    */
   float soften(
-      float[] scores, int at, float maximum, float[] sums, float[] out, int outAt, int headSize);
+      float[] scores,
+      int at,
+      int tokens,
+      float maximum,
+      float[] sums,
+      int sumsAt,
+      float[] out,
+      int outAt,
+      int headSize);
 
   /** {@code gate = gate / (1 + exp(-gate)) * up}. */
   void silu(float[] gate, float[] up, int from, int count);

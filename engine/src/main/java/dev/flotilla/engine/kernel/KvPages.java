@@ -41,7 +41,7 @@ public final class KvPages {
     this.blocks = blocks;
     long numbers = (long) TOKENS * headSize;
     headBytes = bytes ? numbers + numbers / 32 * 4 : numbers * 2;
-    data = arena.allocate(layers * (long) blocks * pageBytes(), 64);
+    data = new LargePages(arena).allocate(layers * (long) blocks * pageBytes(), 64);
     data.fill((byte) 0); // touches every page of memory now, and not in a step
   }
 
@@ -117,38 +117,60 @@ public final class KvPages {
     }
   }
 
-  /** Reads one head's page, keys and values, in single precision and in the page's order. */
-  void read(int layer, int block, int head, Scratch scratch) {
-    long at = keysAt(layer, block, head);
+  /**
+   * Reads the first pages of one head's stretch, keys and values, in single precision.
+   *
+   * @param first the first page in the sequence's table, {@code count} of them, up to 4
+   */
+  void read(
+      Kernels kernels,
+      int layer,
+      SequenceRows rows,
+      int sequence,
+      int first,
+      int count,
+      int head,
+      Scratch scratch) {
+    long a = keysAt(layer, rows.block(sequence, first), head);
+    int numbers = TOKENS * headSize;
     if (bytes) {
-      readBytes(at, scratch.keys, scratch, true);
-      readBytes(at + headBytes, scratch.values, scratch, false);
-    } else {
-      int count = TOKENS * headSize;
-      MemorySegment.copy(data, PackedMatrix.SHORT, at, scratch.halves, 0, count);
-      PackedMatrix.toFloats(scratch.halves, scratch.keys, count);
-      MemorySegment.copy(data, PackedMatrix.SHORT, at + headBytes, scratch.halves, 0, count);
-      PackedMatrix.toFloats(scratch.halves, scratch.values, count);
+      for (int page = 0; page < count; page++) {
+        long at = keysAt(layer, rows.block(sequence, first + page), head);
+        readBytes(at, scratch.keys, page * numbers, scratch, true);
+        readBytes(at + headBytes, scratch.values, page * numbers, scratch, false);
+      }
+      return;
+    }
+    long b = count > 1 ? keysAt(layer, rows.block(sequence, first + 1), head) : a;
+    long c = count > 2 ? keysAt(layer, rows.block(sequence, first + 2), head) : a;
+    long d = count > 3 ? keysAt(layer, rows.block(sequence, first + 3), head) : a;
+    kernels.copyFour(data, a, b, c, d, 2 * numbers, scratch.pageHalves);
+    for (int page = 0; page < count; page++) {
+      int from = page * 2 * numbers;
+      PackedMatrix.toFloats(scratch.pageHalves, from, scratch.keys, page * numbers, numbers);
+      PackedMatrix.toFloats(
+          scratch.pageHalves, from + numbers, scratch.values, page * numbers, numbers);
     }
   }
 
-  private void readBytes(long at, float[] out, Scratch scratch, boolean keys) {
+  private void readBytes(long at, float[] out, int to, Scratch scratch, boolean keys) {
     int count = TOKENS * headSize;
-    MemorySegment.copy(data, PackedMatrix.FLOAT, at, scratch.scales, 0, count / 32);
+    float[] scales = scratch.pageScales;
+    MemorySegment.copy(data, PackedMatrix.FLOAT, at, scales, 0, count / 32);
     MemorySegment.copy(
         data, ValueLayout.JAVA_BYTE, at + count / 32 * 4L, scratch.pageBytes, 0, count);
     if (keys) {
       for (int d = 0; d < headSize; d++) {
         int s = d / 32 * TOKENS;
         for (int t = 0; t < TOKENS; t++) {
-          out[d * TOKENS + t] = scratch.pageBytes[d * TOKENS + t] * scratch.scales[s + t];
+          out[to + d * TOKENS + t] = scratch.pageBytes[d * TOKENS + t] * scales[s + t];
         }
       }
     } else {
       for (int b = 0; b < count / 32; b++) {
-        float scale = scratch.scales[b];
+        float scale = scales[b];
         for (int i = b * 32; i < b * 32 + 32; i++) {
-          out[i] = scratch.pageBytes[i] * scale;
+          out[to + i] = scratch.pageBytes[i] * scale;
         }
       }
     }

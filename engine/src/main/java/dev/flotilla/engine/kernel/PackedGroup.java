@@ -58,16 +58,8 @@ final class PackedGroup {
 
   private void packBytes(int row) {
     int lane = PackedMatrix.lane(row);
-    for (int k = 0; k < matrix.columns(); k += 4) {
-      int low = 0;
-      int high = 0;
-      for (int i = 0; i < 4; i++) {
-        low |= (numbers[k + i] & 15) << (4 * i);
-        high |= ((numbers[k + i] >> 4) + 8) << (4 * i);
-      }
-      int at = (k / 32 * 16 + k % 32 / 4) * PackedMatrix.GROUP + lane;
-      lanes[at] = (short) low;
-      lanes[at + 8 * PackedMatrix.GROUP] = (short) high;
+    for (int k = 0; k < matrix.columns(); k += 2) {
+      lanes[k / 2 * PackedMatrix.GROUP + lane] = (short) ((numbers[k] & 255) | numbers[k + 1] << 8);
     }
   }
 

@@ -1,8 +1,8 @@
 package dev.flotilla.engine.kernel;
 
 import dev.flotilla.gguf.TensorType;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
@@ -13,9 +13,9 @@ import java.nio.ByteOrder;
  * <p>There are three forms. {@link Form#NIBBLES} for types of four bits with a scale per 32: a
  * 16-bit lane holds four consecutive k of one row. {@link Form#BYTES} for every other quantised
  * type, since each is, exactly, a whole number of eight bits times a scale, with at most a minimum
- * added: two such planes, of the lower and the upper four bits. {@link Form#FLOATS} for the rest.
- * In a group of 16-bit lanes row r and row r + 16 are neighbours: the halves of one 32-bit lane,
- * which widening takes apart with shifts alone. The layout is the same for all vector widths.
+ * added: a lane holds two consecutive k. {@link Form#FLOATS} for the rest. In a group of 16-bit
+ * lanes row r and row r + 16 are neighbours: the halves of one 32-bit lane, which widening takes
+ * apart with shifts alone. The layout is the same for all vector widths.
  *
  * <p>A group of nibbles is {@code [block of 32][8][32 lanes]}, then all its scales {@code
  * [block][32]}, then all its minima. Scales that the file has in half precision stay so, others,
@@ -44,7 +44,7 @@ public final class PackedMatrix {
   private final boolean plusEight;
   private final MemorySegment data;
 
-  private PackedMatrix(TensorType type, int rows, int columns, Arena arena) {
+  private PackedMatrix(TensorType type, int rows, int columns, SegmentAllocator memory) {
     this.type = type;
     this.rows = rows;
     this.columns = columns;
@@ -70,7 +70,7 @@ public final class PackedMatrix {
           case Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, IQ4_NL -> true;
           default -> false;
         };
-    data = arena.allocate(groups() * groupBytes(), 64);
+    data = memory.allocate(groups() * groupBytes(), 64);
   }
 
   /**
@@ -78,10 +78,16 @@ public final class PackedMatrix {
    *
    * @param source its rows, one after another, as the file has them
    * @param columns numbers in a row, a multiple of 32 and of the type's block
+   * @param memory where it goes, zeros
    */
   public static PackedMatrix pack(
-      TensorType type, int rows, int columns, MemorySegment source, Arena arena, Workers workers) {
-    PackedMatrix matrix = new PackedMatrix(type, rows, columns, arena);
+      TensorType type,
+      int rows,
+      int columns,
+      MemorySegment source,
+      SegmentAllocator memory,
+      Workers workers) {
+    PackedMatrix matrix = new PackedMatrix(type, rows, columns, memory);
     Blocks blocks = Blocks.of(type);
     workers.run(worker -> {
       PackedGroup packer = new PackedGroup(matrix, blocks);
@@ -141,6 +147,11 @@ public final class PackedMatrix {
 
   int groups() {
     return Math.ceilDiv(rows, GROUP);
+  }
+
+  /** Groups by twos, the last perhaps alone. */
+  int groupPairs() {
+    return Math.ceilDiv(groups(), 2);
   }
 
   /** Numbers to a scale. */
@@ -216,13 +227,8 @@ public final class PackedMatrix {
 
   /** The whole number at a row and column of a group of bytes. */
   int wholeByte(long group, int row, int k) {
-    int b = k / 32;
-    int j = k % 32 / 4;
-    int shift = k % 4 * 4;
-    long low = group + ((b * 16L + j) * GROUP + lane(row)) * 2;
-    long high = group + ((b * 16L + 8 + j) * GROUP + lane(row)) * 2;
-    return ((((data.get(SHORT, high) >> shift) & 15) - 8) << 4)
-        + ((data.get(SHORT, low) >> shift) & 15);
+    return (byte)
+        (data.get(SHORT, group + ((long) (k / 2) * GROUP + lane(row)) * 2) >> (k % 2 * 8));
   }
 
   /** The nibble at a row and column of a group of nibbles, 0 to 15. */
@@ -240,15 +246,25 @@ public final class PackedMatrix {
   }
 
   /** Writes the group's scales, and minima, in single precision. */
-  void unpackScales(int group, Scratch scratch) {
+  void unpackScales(int group, GroupScratch scratch) {
+    scratch.hasMins = mins;
+    scratch.halfBlocks = halfBlocks;
     long from = group * groupBytes() + quantBytes();
     int count = scalesPerRow() * GROUP;
-    unpack(from, count, scratch.scales, scratch.halves);
-    if (mins) {
-      unpack(from + scaleBytes(), count, scratch.mins, scratch.halves);
-      if (plusEight && halfScales) {
-        addEight(scratch.scales, scratch.mins, count);
+    if (halfScales) {
+      MemorySegment.copy(data, SHORT, from, scratch.halves, 0, mins ? 2 * count : count);
+      toFloats(scratch.halves, 0, scratch.scales, 0, count);
+      if (mins) {
+        toFloats(scratch.halves, count, scratch.mins, 0, count);
       }
+    } else {
+      MemorySegment.copy(data, FLOAT, from, scratch.scales, 0, count);
+      if (mins) {
+        MemorySegment.copy(data, FLOAT, from + scaleBytes(), scratch.mins, 0, count);
+      }
+    }
+    if (plusEight && halfScales) {
+      addEight(scratch.scales, scratch.mins, count);
     }
   }
 
@@ -260,7 +276,7 @@ public final class PackedMatrix {
       case F32 -> MemorySegment.copy(data, FLOAT, from, scratch.panel, 0, numbers);
       case F16 -> {
         MemorySegment.copy(data, SHORT, from, scratch.panelHalves, 0, numbers);
-        toFloats(scratch.panelHalves, scratch.panel, numbers);
+        toFloats(scratch.panelHalves, 0, scratch.panel, 0, numbers);
       }
       default -> {
         MemorySegment.copy(data, SHORT, from, scratch.panelHalves, 0, numbers);
@@ -271,19 +287,10 @@ public final class PackedMatrix {
     }
   }
 
-  private void unpack(long from, int count, float[] out, short[] halves) {
-    if (halfScales) {
-      MemorySegment.copy(data, SHORT, from, halves, 0, count);
-      toFloats(halves, out, count);
-    } else {
-      MemorySegment.copy(data, FLOAT, from, out, 0, count);
-    }
-  }
-
   /** A loop that the compiler turns into vector instructions. */
-  static void toFloats(short[] halves, float[] out, int count) {
+  static void toFloats(short[] halves, int from, float[] out, int to, int count) {
     for (int i = 0; i < count; i++) {
-      out[i] = Float.float16ToFloat(halves[i]);
+      out[to + i] = Float.float16ToFloat(halves[from + i]);
     }
   }
 

@@ -14,9 +14,9 @@ final class ScalarKernels implements Kernels {
 
   @Override
   public void nibbles(
-      MemorySegment weights, long at, int blocks, Activations x, int tile, Scratch scratch) {
+      MemorySegment weights, long at, int blocks, Activations x, int tile, GroupScratch group) {
     int width = x.tileWidth[tile];
-    Arrays.fill(scratch.out, 0, width * GROUP, 0);
+    Arrays.fill(group.out, 0, width * GROUP, 0);
     for (int column = 0; column < width; column++) {
       for (int b = 0; b < blocks; b++) {
         for (int row = 0; row < GROUP; row++) {
@@ -26,39 +26,59 @@ final class ScalarKernels implements Kernels {
             int u = weights.get(PackedMatrix.SHORT, lane) >> (k % 4 * 4) & 15;
             sum += (u - 8) * number(x, tile, k, column);
           }
-          add(sum, b, b, row, column, x, tile, scratch);
+          add(sum, b, b, row, column, x, tile, group);
         }
       }
     }
   }
 
   @Override
-  public void bytes(
+  public void nibblePair(
       MemorySegment weights,
-      long at,
+      long firstAt,
+      long secondAt,
       int blocks,
-      boolean half,
       Activations x,
       int tile,
-      Scratch scratch) {
+      GroupScratch first,
+      GroupScratch second) {
+    nibbles(weights, firstAt, blocks, x, tile, first);
+    nibbles(weights, secondAt, blocks, x, tile, second);
+  }
+
+  @Override
+  public void bytes(
+      MemorySegment weights, long at, int blocks, Activations x, int tile, GroupScratch group) {
     int width = x.tileWidth[tile];
-    int per = half ? 16 : 32;
-    Arrays.fill(scratch.out, 0, width * GROUP, 0);
+    int per = group.halfBlocks ? 16 : 32;
+    Arrays.fill(group.out, 0, width * GROUP, 0);
     for (int column = 0; column < width; column++) {
       for (int b = 0; b < blocks; b++) {
         for (int row = 0; row < GROUP; row++) {
           int sum = 0;
           for (int k = b * per; k < b * per + per; k++) {
-            long lane = at + ((k / 32 * 16L + k % 32 / 4) * GROUP + PackedMatrix.lane(row)) * 2;
-            int shift = k % 4 * 4;
-            int low = weights.get(PackedMatrix.SHORT, lane) >> shift & 15;
-            int high = weights.get(PackedMatrix.SHORT, lane + 16L * GROUP) >> shift & 15;
-            sum += ((high - 8) * 16 + low) * number(x, tile, k, column);
+            long lane = at + ((long) (k / 2) * GROUP + PackedMatrix.lane(row)) * 2;
+            byte weight = (byte) (weights.get(PackedMatrix.SHORT, lane) >> (k % 2 * 8));
+            sum += weight * number(x, tile, k, column);
           }
-          add(sum, b, b * per / 32, row, column, x, tile, scratch);
+          add(sum, b, b * per / 32, row, column, x, tile, group);
         }
       }
     }
+  }
+
+  @Override
+  public void bytePair(
+      MemorySegment weights,
+      long firstAt,
+      long secondAt,
+      int blocks,
+      Activations x,
+      int tile,
+      GroupScratch first,
+      GroupScratch second) {
+    bytes(weights, firstAt, blocks, x, tile, first);
+    bytes(weights, secondAt, blocks, x, tile, second);
   }
 
   private static int number(Activations x, int tile, int k, int column) {
@@ -66,7 +86,7 @@ final class ScalarKernels implements Kernels {
   }
 
   private static void add(
-      int sum, int scale, int block, int row, int column, Activations x, int tile, Scratch s) {
+      int sum, int scale, int block, int row, int column, Activations x, int tile, GroupScratch s) {
     int width = x.tileWidth[tile];
     int at = x.tileStart(tile) / 32 + block * width + column;
     int o = column * GROUP + row;
@@ -80,7 +100,7 @@ final class ScalarKernels implements Kernels {
 
   /** The scaled sum of the numbers that the minimum is for: 32 of them, or 16. */
   private static float minFactor(
-      Activations x, int tile, int scale, int block, int column, Scratch s) {
+      Activations x, int tile, int scale, int block, int column, GroupScratch s) {
     int width = x.tileWidth[tile];
     int at = x.tileStart(tile) / 32 + block * width + column;
     return s.halfBlocks
@@ -89,31 +109,70 @@ final class ScalarKernels implements Kernels {
   }
 
   @Override
-  public void floats(int from, int count, Activations x, int tile, Scratch scratch) {
+  public void floats(float[] panel, int from, int count, Activations x, int tile, float[] out) {
     int width = x.tileWidth[tile];
     int start = x.tileStart(tile);
     for (int column = 0; column < width; column++) {
       for (int row = 0; row < GROUP; row++) {
         int o = column * GROUP + row;
-        float sum = scratch.out[o];
+        float sum = out[o];
         for (int k = 0; k < count; k++) {
           float value = x.plain[start + (from + k) * width + column];
-          sum = Math.fma(scratch.panel[k * GROUP + row], value, sum);
+          sum = Math.fma(panel[k * GROUP + row], value, sum);
         }
-        scratch.out[o] = sum;
+        out[o] = sum;
       }
     }
   }
 
   @Override
-  public void scores(float[] keys, int headSize, float[] queries, int query, float[] out, int at) {
+  public void quantise(
+      float[] source, int from, int count, int[] numbers, int to, float[] scales, int[] sums) {
+    for (int b = 0; b < count; b += 32) {
+      float largest = 0;
+      for (int i = from + b; i < from + b + 32; i++) {
+        largest = Math.max(largest, Math.abs(source[i]));
+      }
+      float scale = largest / 127f;
+      float inverse = scale == 0 ? 0 : 1f / scale;
+      scales[(to + b) / 32] = scale;
+      for (int half = b; half < b + 32; half += 16) {
+        int sum = 0;
+        for (int i = half; i < half + 16; i++) {
+          int number = whole(source[from + i], inverse);
+          sum += number;
+          numbers[to + i] = (number << 16) | (number & 0xffff);
+        }
+        sums[(to + half) / 16] = sum;
+      }
+    }
+  }
+
+  private static int whole(float x, float inverse) {
+    int bits = Float.floatToRawIntBits(Math.fma(x, inverse, Exp.ROUND));
+    int number = bits - Float.floatToRawIntBits(Exp.ROUND);
+    return Math.max(-127, Math.min(127, number)); // what is no number, too
+  }
+
+  @Override
+  public void copyFour(MemorySegment from, long a, long b, long c, long d, int count, short[] to) {
+    MemorySegment.copy(from, PackedMatrix.SHORT, a, to, 0, count);
+    MemorySegment.copy(from, PackedMatrix.SHORT, b, to, count, count);
+    MemorySegment.copy(from, PackedMatrix.SHORT, c, to, 2 * count, count);
+    MemorySegment.copy(from, PackedMatrix.SHORT, d, to, 3 * count, count);
+  }
+
+  @Override
+  public void scores(
+      float[] keys, int tokens, int headSize, float[] queries, int query, float[] out, int at) {
     for (int q = 0; q < 4; q++) {
-      for (int token = 0; token < 16; token++) {
+      for (int token = 0; token < tokens; token++) {
         float sum = 0;
         for (int d = 0; d < headSize; d++) {
-          sum = Math.fma(keys[d * 16 + token], queries[query + q * headSize + d], sum);
+          float key = keys[(token / 16 * headSize + d) * 16 + token % 16];
+          sum = Math.fma(key, queries[query + q * headSize + d], sum);
         }
-        out[at + q * 16 + token] = sum;
+        out[at + q * PagedAttention.STRETCH + token] = sum;
       }
     }
   }
@@ -122,10 +181,11 @@ final class ScalarKernels implements Kernels {
   public void weigh(
       float[] values, int tokens, int headSize, float[] weights, int weight, float[] out, int at) {
     for (int q = 0; q < 4; q++) {
+      int w = weight + q * PagedAttention.STRETCH;
       for (int d = 0; d < headSize; d++) {
         float sum = out[at + q * headSize + d];
         for (int token = 0; token < tokens; token++) {
-          sum = Math.fma(values[token * headSize + d], weights[weight + q * 16 + token], sum);
+          sum = Math.fma(values[token * headSize + d], weights[w + token], sum);
         }
         out[at + q * headSize + d] = sum;
       }
@@ -134,23 +194,31 @@ final class ScalarKernels implements Kernels {
 
   @Override
   public float soften(
-      float[] scores, int at, float maximum, float[] sums, float[] out, int outAt, int headSize) {
+      float[] scores,
+      int at,
+      int tokens,
+      float maximum,
+      float[] sums,
+      int sumsAt,
+      float[] out,
+      int outAt,
+      int headSize) {
     float highest = maximum;
-    for (int i = at; i < at + 16; i++) {
+    for (int i = at; i < at + tokens; i++) {
       highest = Math.max(highest, scores[i]);
     }
     if (highest > maximum) {
       float factor = Exp.exp(maximum - highest);
-      for (int i = at; i < at + 16; i++) {
+      for (int i = sumsAt; i < sumsAt + 16; i++) {
         sums[i] *= factor;
       }
       for (int i = outAt; i < outAt + headSize; i++) {
         out[i] *= factor;
       }
     }
-    for (int i = at; i < at + 16; i++) {
-      scores[i] = Exp.exp(scores[i] - highest);
-      sums[i] += scores[i];
+    for (int i = 0; i < tokens; i++) {
+      scores[at + i] = Exp.exp(scores[at + i] - highest);
+      sums[sumsAt + i % 16] += scores[at + i];
     }
     return highest;
   }

@@ -1,53 +1,68 @@
 package dev.flotilla.engine.kernel;
 
-/** What one thread needs while it computes one group of rows, or one head of a page. */
+/** What one thread needs while it computes groups of rows, or one head of some pages. */
 final class Scratch {
   /** Numbers of a floating-point panel that are unpacked at once: 32 rows of so many. */
   static final int PANEL = 256;
 
-  /** Keys and queries of attention that one thread works on: queries are padded to fours. */
+  /** Two groups, since a single row of activations meets two at once. */
+  final GroupScratch first;
+
+  final GroupScratch second;
+  final short[] panelHalves = new short[PANEL * PackedMatrix.GROUP];
+  final float[] panel = new float[PANEL * PackedMatrix.GROUP];
+
+  /** A row of activations as it is quantised, before it goes to its column of a tile. */
+  final int[] numbers;
+
+  final float[] scales;
+  final int[] sums;
+
+  /**
+   * A stretch of pages: keys are {@code [page][headSize][16]}, values {@code [token][headSize]}.
+   */
   final float[] keys;
 
   final float[] values;
 
-  /** Scales and mins of one group, {@code [block][32]}. */
-  final float[] scales;
+  /** Pages as the cache has them: a stretch of halves, one page of bytes. */
+  final short[] pageHalves;
 
-  final float[] mins;
-
-  /** Whether the group has minima, and whether a scale is for 16 numbers. */
-  boolean hasMins;
-
-  boolean halfBlocks;
-  final short[] halves;
   final byte[] pageBytes;
-  final short[] panelHalves = new short[PANEL * PackedMatrix.GROUP];
-  final float[] panel = new float[PANEL * PackedMatrix.GROUP];
+  final float[] pageScales;
 
-  /** Products of one group with one tile, {@code [column][32]}. */
-  final float[] out = new float[Activations.TILE_MAX * PackedMatrix.GROUP];
-
-  /** Integer sums of one block, {@code [plane and column][32]}. */
-  final short[] sums = new short[2 * Activations.TILE_MAX * PackedMatrix.GROUP];
-
+  /** Queries of one piece of attention, padded to fours, and what becomes of them. */
   final float[] queries;
+
   final float[] scores;
   final float[] lanes;
   final float[] outputs;
   final float[] maxima;
 
+  /** The same of all segments so far. */
+  final float[] allOutputs;
+
+  final float[] allLanes;
+  final float[] allMaxima;
+
   Scratch(int columnsMax, int headSize, int queriesMax) {
-    int scalesMax = Math.max(columnsMax / 16 * PackedMatrix.GROUP, 16 * headSize);
-    scales = new float[scalesMax];
-    mins = new float[scalesMax];
-    halves = new short[scalesMax];
-    keys = new float[16 * headSize];
-    pageBytes = new byte[16 * headSize];
-    values = new float[16 * headSize];
+    first = new GroupScratch(columnsMax);
+    second = new GroupScratch(columnsMax);
+    numbers = new int[columnsMax];
+    scales = new float[columnsMax / 32];
+    sums = new int[columnsMax / 16];
+    keys = new float[PagedAttention.STRETCH * headSize];
+    values = new float[PagedAttention.STRETCH * headSize];
+    pageHalves = new short[2 * PagedAttention.STRETCH * headSize];
+    pageBytes = new byte[KvPages.TOKENS * headSize];
+    pageScales = new float[KvPages.TOKENS * headSize / 32];
     queries = new float[queriesMax * headSize];
     outputs = new float[queriesMax * headSize];
-    scores = new float[queriesMax * 16];
-    lanes = new float[queriesMax * 16];
+    scores = new float[queriesMax * PagedAttention.STRETCH];
+    lanes = new float[queriesMax * KvPages.TOKENS];
     maxima = new float[queriesMax];
+    allOutputs = new float[queriesMax * headSize];
+    allLanes = new float[queriesMax * KvPages.TOKENS];
+    allMaxima = new float[queriesMax];
   }
 }

@@ -11,56 +11,85 @@ final class SimdKernels implements Kernels {
 
   @Override
   public void nibbles(
-      MemorySegment weights, long at, int blocks, Activations x, int tile, Scratch scratch) {
+      MemorySegment weights, long at, int blocks, Activations x, int tile, GroupScratch group) {
     for (int part = 0; part < VectorKernels.PARTS; part++) {
-      switch (x.tileWidth[tile]) {
-        case 1 -> VectorKernels.nibbles1(weights, at, blocks, x, tile, scratch, part);
-        case 4 -> VectorKernels.nibbles4(weights, at, blocks, x, tile, scratch, part);
-        default -> VectorKernels.nibbles8(weights, at, blocks, x, tile, scratch, part);
+      if (x.tileWidth[tile] == 4) {
+        VectorKernels.nibbles4(weights, at, blocks, x, tile, group, part);
+      } else {
+        VectorKernels.nibbles8(weights, at, blocks, x, tile, group, part);
       }
+    }
+  }
+
+  @Override
+  public void nibblePair(
+      MemorySegment weights,
+      long firstAt,
+      long secondAt,
+      int blocks,
+      Activations x,
+      int tile,
+      GroupScratch first,
+      GroupScratch second) {
+    for (int part = 0; part < VectorKernels.PARTS; part++) {
+      VectorKernels.nibblePair(weights, firstAt, secondAt, blocks, x, tile, first, second, part);
     }
   }
 
   @Override
   public void bytes(
-      MemorySegment weights,
-      long at,
-      int blocks,
-      boolean half,
-      Activations x,
-      int tile,
-      Scratch scratch) {
-    int vectors = half ? 4 : 8;
-    int width = x.tileWidth[tile];
+      MemorySegment weights, long at, int blocks, Activations x, int tile, GroupScratch group) {
     for (int part = 0; part < VectorKernels.PARTS; part++) {
-      VectorScaling.clear(width, scratch, part);
-      if (width == 1) {
-        VectorKernels.bytes1(weights, at, blocks, vectors, x, tile, 0, scratch, part);
-      } else {
-        for (int first = 0; first < width; first += 4) {
-          VectorKernels.bytes4(weights, at, blocks, vectors, x, tile, first, scratch, part);
-        }
+      VectorScaling.clear(x.tileWidth[tile], group, part);
+      for (int column = 0; column < x.tileWidth[tile]; column += 4) {
+        VectorBytes.bytes4(weights, at, blocks, x, tile, column, group, part);
       }
     }
   }
 
   @Override
-  public void floats(int from, int count, Activations x, int tile, Scratch scratch) {
+  public void bytePair(
+      MemorySegment weights,
+      long firstAt,
+      long secondAt,
+      int blocks,
+      Activations x,
+      int tile,
+      GroupScratch first,
+      GroupScratch second) {
+    for (int part = 0; part < VectorKernels.PARTS; part++) {
+      VectorBytes.bytePair(weights, firstAt, secondAt, blocks, x, tile, first, second, part);
+    }
+  }
+
+  @Override
+  public void floats(float[] panel, int from, int count, Activations x, int tile, float[] out) {
     int width = x.tileWidth[tile];
     int start = x.tileStart(tile) + from * width;
     if (width == 1) {
-      VectorAttention.floats1(scratch.panel, count, x.plain, start, 1, scratch.out, 0);
+      VectorFloats.floats1(panel, count, x.plain, start, 1, out, 0);
     } else {
       for (int first = 0; first < width; first += 4) {
-        VectorAttention.floats4(
-            scratch.panel, count, x.plain, start + first, width, scratch.out, first * 32);
+        VectorFloats.floats4(panel, count, x.plain, start + first, width, out, first * 32);
       }
     }
   }
 
   @Override
-  public void scores(float[] keys, int headSize, float[] queries, int query, float[] out, int at) {
-    VectorAttention.scores(keys, headSize, queries, query, out, at);
+  public void quantise(
+      float[] source, int from, int count, int[] numbers, int to, float[] scales, int[] sums) {
+    VectorFloats.quantise(source, from, count, numbers, to, scales, sums);
+  }
+
+  @Override
+  public void copyFour(MemorySegment from, long a, long b, long c, long d, int count, short[] to) {
+    VectorAttention.copyFour(from, a, b, c, d, count, to);
+  }
+
+  @Override
+  public void scores(
+      float[] keys, int tokens, int headSize, float[] queries, int query, float[] out, int at) {
+    VectorAttention.scores(keys, tokens, headSize, queries, query, out, at);
   }
 
   @Override
@@ -71,8 +100,16 @@ final class SimdKernels implements Kernels {
 
   @Override
   public float soften(
-      float[] scores, int at, float maximum, float[] sums, float[] out, int outAt, int headSize) {
-    return VectorAttention.soften(scores, at, maximum, sums, out, outAt, headSize);
+      float[] scores,
+      int at,
+      int tokens,
+      float maximum,
+      float[] sums,
+      int sumsAt,
+      float[] out,
+      int outAt,
+      int headSize) {
+    return VectorAttention.soften(scores, at, tokens, maximum, sums, sumsAt, out, outAt, headSize);
   }
 
   @Override

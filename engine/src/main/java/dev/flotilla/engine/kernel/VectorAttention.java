@@ -1,43 +1,85 @@
 package dev.flotilla.engine.kernel;
 
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorMask;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Attention, the gates and unquantised products with the Vector API. Keys of a page lie as {@code
- * [headSize][16 tokens]}, so a lane is a token's score; values as {@code [16 tokens][headSize]}, so
- * a lane is a number of the output: in neither is a sum spread over lanes.
+ * Attention and the gates with the Vector API. Keys of a page lie as {@code [headSize][16 tokens]},
+ * so a lane is a token's score; values as {@code [16 tokens][headSize]}, so a lane is a number of
+ * the output: in neither is a sum spread over lanes.
  */
 final class VectorAttention {
   private static final VectorSpecies<Float> F = VectorWidth.FLOATS;
+  private static final VectorSpecies<Short> S = VectorWidth.SHORTS;
+  private static final ByteOrder LE = ByteOrder.LITTLE_ENDIAN;
   private static final int LANES = F.length();
+  private static final int SHORTS = S.length();
+  private static final int STRETCH = PagedAttention.STRETCH;
   private static final int ROUND_BITS = Float.floatToRawIntBits(Exp.ROUND);
 
   private VectorAttention() {}
 
-  static void scores(float[] keys, int headSize, float[] queries, int query, float[] out, int at) {
-    for (int part = 0; part < 16; part += LANES) {
+  /**
+   * From four places in turn: the processor fetches ahead in each, and the waits for the beginnings
+   * of pages, which no prefetcher foresees, are one instead of four.
+   */
+  static void copyFour(MemorySegment from, long a, long b, long c, long d, int count, short[] to) {
+    for (int i = 0; i < count; i += SHORTS) {
+      long at = 2L * i;
+      ShortVector.fromMemorySegment(S, from, a + at, LE).intoArray(to, i);
+      ShortVector.fromMemorySegment(S, from, b + at, LE).intoArray(to, count + i);
+      ShortVector.fromMemorySegment(S, from, c + at, LE).intoArray(to, 2 * count + i);
+      ShortVector.fromMemorySegment(S, from, d + at, LE).intoArray(to, 3 * count + i);
+    }
+  }
+
+  static void scores(
+      float[] keys, int tokens, int headSize, float[] queries, int query, float[] out, int at) {
+    int q1 = query + headSize;
+    int q2 = q1 + headSize;
+    int q3 = q2 + headSize;
+    for (int token = 0; token < tokens; token += 2 * LANES) {
       FloatVector a0 = FloatVector.zero(F);
+      FloatVector b0 = a0;
       FloatVector a1 = a0;
+      FloatVector b1 = a0;
       FloatVector a2 = a0;
+      FloatVector b2 = a0;
       FloatVector a3 = a0;
-      int q1 = query + headSize;
-      int q2 = q1 + headSize;
-      int q3 = q2 + headSize;
-      for (int d = 0, k = part; d < headSize; d++, k += 16) {
-        FloatVector key = FloatVector.fromArray(F, keys, k);
-        a0 = key.fma(FloatVector.broadcast(F, queries[query + d]), a0);
-        a1 = key.fma(FloatVector.broadcast(F, queries[q1 + d]), a1);
-        a2 = key.fma(FloatVector.broadcast(F, queries[q2 + d]), a2);
-        a3 = key.fma(FloatVector.broadcast(F, queries[q3 + d]), a3);
+      FloatVector b3 = a0;
+      int k = token / 16 * 16 * headSize + token % 16;
+      int next = (token + LANES) / 16 * 16 * headSize + (token + LANES) % 16 - k;
+      for (int d = 0; d < headSize; d++, k += 16) {
+        FloatVector a = FloatVector.fromArray(F, keys, k);
+        FloatVector b = FloatVector.fromArray(F, keys, k + next);
+        FloatVector x0 = FloatVector.broadcast(F, queries[query + d]);
+        a0 = a.fma(x0, a0);
+        b0 = b.fma(x0, b0);
+        FloatVector x1 = FloatVector.broadcast(F, queries[q1 + d]);
+        a1 = a.fma(x1, a1);
+        b1 = b.fma(x1, b1);
+        FloatVector x2 = FloatVector.broadcast(F, queries[q2 + d]);
+        a2 = a.fma(x2, a2);
+        b2 = b.fma(x2, b2);
+        FloatVector x3 = FloatVector.broadcast(F, queries[q3 + d]);
+        a3 = a.fma(x3, a3);
+        b3 = b.fma(x3, b3);
       }
-      a0.intoArray(out, at + part);
-      a1.intoArray(out, at + 16 + part);
-      a2.intoArray(out, at + 32 + part);
-      a3.intoArray(out, at + 48 + part);
+      int o = at + token;
+      a0.intoArray(out, o);
+      b0.intoArray(out, o + LANES);
+      a1.intoArray(out, o + STRETCH);
+      b1.intoArray(out, o + STRETCH + LANES);
+      a2.intoArray(out, o + 2 * STRETCH);
+      b2.intoArray(out, o + 2 * STRETCH + LANES);
+      a3.intoArray(out, o + 3 * STRETCH);
+      b3.intoArray(out, o + 3 * STRETCH + LANES);
     }
   }
 
@@ -46,35 +88,64 @@ final class VectorAttention {
     int o1 = at + headSize;
     int o2 = o1 + headSize;
     int o3 = o2 + headSize;
-    for (int d = 0; d < headSize; d += LANES) {
+    int w1 = weight + STRETCH;
+    int w2 = w1 + STRETCH;
+    int w3 = w2 + STRETCH;
+    for (int d = 0; d < headSize; d += 2 * LANES) {
+      int e = d + LANES;
       FloatVector a0 = FloatVector.fromArray(F, out, at + d);
+      FloatVector b0 = FloatVector.fromArray(F, out, at + e);
       FloatVector a1 = FloatVector.fromArray(F, out, o1 + d);
+      FloatVector b1 = FloatVector.fromArray(F, out, o1 + e);
       FloatVector a2 = FloatVector.fromArray(F, out, o2 + d);
+      FloatVector b2 = FloatVector.fromArray(F, out, o2 + e);
       FloatVector a3 = FloatVector.fromArray(F, out, o3 + d);
+      FloatVector b3 = FloatVector.fromArray(F, out, o3 + e);
       for (int t = 0, v = d; t < tokens; t++, v += headSize) {
-        FloatVector value = FloatVector.fromArray(F, values, v);
-        a0 = value.fma(FloatVector.broadcast(F, weights[weight + t]), a0);
-        a1 = value.fma(FloatVector.broadcast(F, weights[weight + 16 + t]), a1);
-        a2 = value.fma(FloatVector.broadcast(F, weights[weight + 32 + t]), a2);
-        a3 = value.fma(FloatVector.broadcast(F, weights[weight + 48 + t]), a3);
+        FloatVector a = FloatVector.fromArray(F, values, v);
+        FloatVector b = FloatVector.fromArray(F, values, v + LANES);
+        FloatVector x0 = FloatVector.broadcast(F, weights[weight + t]);
+        a0 = a.fma(x0, a0);
+        b0 = b.fma(x0, b0);
+        FloatVector x1 = FloatVector.broadcast(F, weights[w1 + t]);
+        a1 = a.fma(x1, a1);
+        b1 = b.fma(x1, b1);
+        FloatVector x2 = FloatVector.broadcast(F, weights[w2 + t]);
+        a2 = a.fma(x2, a2);
+        b2 = b.fma(x2, b2);
+        FloatVector x3 = FloatVector.broadcast(F, weights[w3 + t]);
+        a3 = a.fma(x3, a3);
+        b3 = b.fma(x3, b3);
       }
       a0.intoArray(out, at + d);
+      b0.intoArray(out, at + e);
       a1.intoArray(out, o1 + d);
+      b1.intoArray(out, o1 + e);
       a2.intoArray(out, o2 + d);
+      b2.intoArray(out, o2 + e);
       a3.intoArray(out, o3 + d);
+      b3.intoArray(out, o3 + e);
     }
   }
 
   static float soften(
-      float[] scores, int at, float maximum, float[] sums, float[] out, int outAt, int headSize) {
+      float[] scores,
+      int at,
+      int tokens,
+      float maximum,
+      float[] sums,
+      int sumsAt,
+      float[] out,
+      int outAt,
+      int headSize) {
     FloatVector highestOf = FloatVector.broadcast(F, maximum);
-    for (int i = at; i < at + 16; i += LANES) {
+    for (int i = at; i < at + tokens; i += LANES) {
       highestOf = highestOf.max(FloatVector.fromArray(F, scores, i));
     }
     float highest = highestOf.reduceLanes(VectorOperators.MAX);
     if (highest > maximum) {
       float factor = Exp.exp(maximum - highest);
-      for (int i = at; i < at + 16; i += LANES) {
+      for (int i = sumsAt; i < sumsAt + 16; i += LANES) {
         FloatVector.fromArray(F, sums, i).mul(factor).intoArray(sums, i);
       }
       for (int i = outAt; i < outAt + headSize; i += LANES) {
@@ -82,8 +153,8 @@ final class VectorAttention {
       }
     }
     FloatVector round = FloatVector.broadcast(F, Exp.ROUND);
-    for (int i = at; i < at + 16; i += LANES) {
-      FloatVector x = FloatVector.fromArray(F, scores, i).sub(highest);
+    for (int i = 0; i < tokens; i += LANES) {
+      FloatVector x = FloatVector.fromArray(F, scores, at + i).sub(highest);
       VectorMask<Float> in = x.compare(VectorOperators.GE, Exp.LOWEST);
       FloatVector t = x.min(Exp.HIGHEST);
       FloatVector w = t.fma(FloatVector.broadcast(F, Exp.LOG2E), round);
@@ -99,8 +170,9 @@ final class VectorAttention {
       IntVector e = w.reinterpretAsInts().sub(ROUND_BITS).lanewise(VectorOperators.LSHL, 23);
       FloatVector weight =
           FloatVector.zero(F).blend(p.reinterpretAsInts().add(e).reinterpretAsFloats(), in);
-      weight.intoArray(scores, i);
-      FloatVector.fromArray(F, sums, i).add(weight).intoArray(sums, i);
+      weight.intoArray(scores, at + i);
+      int s = sumsAt + i % 16;
+      FloatVector.fromArray(F, sums, s).add(weight).intoArray(sums, s);
     }
     return highest;
   }
@@ -156,62 +228,6 @@ final class VectorAttention {
       FloatVector weight =
           FloatVector.zero(F).blend(p.reinterpretAsInts().add(e).reinterpretAsFloats(), in);
       g.div(weight.add(1f)).mul(FloatVector.fromArray(F, up, i)).intoArray(gate, i);
-    }
-  }
-
-  /** One column of a panel of unquantised weights. */
-  static void floats1(
-      float[] panel, int count, float[] x, int from, int width, float[] out, int at) {
-    for (int part = 0; part < 32; part += 2 * LANES) {
-      FloatVector a0 = FloatVector.fromArray(F, out, at + part);
-      FloatVector a1 = FloatVector.fromArray(F, out, at + part + LANES);
-      for (int k = 0, p = part, xp = from; k < count; k++, p += 32, xp += width) {
-        FloatVector value = FloatVector.broadcast(F, x[xp]);
-        a0 = FloatVector.fromArray(F, panel, p).fma(value, a0);
-        a1 = FloatVector.fromArray(F, panel, p + LANES).fma(value, a1);
-      }
-      a0.intoArray(out, at + part);
-      a1.intoArray(out, at + part + LANES);
-    }
-  }
-
-  /** Four columns of it. */
-  static void floats4(
-      float[] panel, int count, float[] x, int from, int width, float[] out, int at) {
-    for (int part = 0; part < 32; part += 2 * LANES) {
-      int o = at + part;
-      FloatVector a0 = FloatVector.fromArray(F, out, o);
-      FloatVector b0 = FloatVector.fromArray(F, out, o + LANES);
-      FloatVector a1 = FloatVector.fromArray(F, out, o + 32);
-      FloatVector b1 = FloatVector.fromArray(F, out, o + 32 + LANES);
-      FloatVector a2 = FloatVector.fromArray(F, out, o + 64);
-      FloatVector b2 = FloatVector.fromArray(F, out, o + 64 + LANES);
-      FloatVector a3 = FloatVector.fromArray(F, out, o + 96);
-      FloatVector b3 = FloatVector.fromArray(F, out, o + 96 + LANES);
-      for (int k = 0, p = part, xp = from; k < count; k++, p += 32, xp += width) {
-        FloatVector a = FloatVector.fromArray(F, panel, p);
-        FloatVector b = FloatVector.fromArray(F, panel, p + LANES);
-        FloatVector x0 = FloatVector.broadcast(F, x[xp]);
-        a0 = a.fma(x0, a0);
-        b0 = b.fma(x0, b0);
-        FloatVector x1 = FloatVector.broadcast(F, x[xp + 1]);
-        a1 = a.fma(x1, a1);
-        b1 = b.fma(x1, b1);
-        FloatVector x2 = FloatVector.broadcast(F, x[xp + 2]);
-        a2 = a.fma(x2, a2);
-        b2 = b.fma(x2, b2);
-        FloatVector x3 = FloatVector.broadcast(F, x[xp + 3]);
-        a3 = a.fma(x3, a3);
-        b3 = b.fma(x3, b3);
-      }
-      a0.intoArray(out, o);
-      b0.intoArray(out, o + LANES);
-      a1.intoArray(out, o + 32);
-      b1.intoArray(out, o + 32 + LANES);
-      a2.intoArray(out, o + 64);
-      b2.intoArray(out, o + 64 + LANES);
-      a3.intoArray(out, o + 96);
-      b3.intoArray(out, o + 96 + LANES);
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.flotilla.engine.model;
 
+import dev.flotilla.engine.kernel.LargePages;
 import dev.flotilla.engine.kernel.PackedMatrix;
 import dev.flotilla.engine.kernel.Workers;
 import dev.flotilla.gguf.GgufHeader;
@@ -63,7 +64,7 @@ public final class LoadedModel implements AutoCloseable {
     ModelShape shape = architecture.shape(new Hyperparameters(header));
     Arena arena = Arena.ofShared();
     boolean loaded = false;
-    try (TensorFiles files = new TensorFiles(header, arena, workers)) {
+    try (TensorFiles files = new TensorFiles(header, new LargePages(arena), workers)) {
       LoadedModel model = new LoadedModel(shape, files, arena);
       loaded = true;
       return model;

@@ -8,7 +8,7 @@ import dev.flotilla.gguf.GgufRefused;
 import dev.flotilla.gguf.TensorType;
 import dev.flotilla.gguf.tensor.MappedTensors;
 import dev.flotilla.gguf.tensor.Tensor;
-import java.lang.foreign.Arena;
+import java.lang.foreign.SegmentAllocator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -21,13 +21,13 @@ import java.util.Set;
 final class TensorFiles implements AutoCloseable {
   private final MappedTensors tensors;
   private final Set<String> used = new HashSet<>();
-  private final Arena weights;
+  private final SegmentAllocator weights;
   private final Workers workers;
 
   /** Maps the files; what is packed lives in {@code weights}. */
   @MustBeClosed
   @SuppressWarnings("MustBeClosedChecker") // with this object
-  TensorFiles(GgufHeader header, Arena weights, Workers workers) throws GgufRefused {
+  TensorFiles(GgufHeader header, SegmentAllocator weights, Workers workers) throws GgufRefused {
     this.weights = weights;
     this.workers = workers;
     tensors = MappedTensors.of(header);

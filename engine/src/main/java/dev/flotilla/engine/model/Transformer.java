@@ -5,10 +5,12 @@ import dev.flotilla.engine.kernel.Compute;
 import dev.flotilla.engine.kernel.KvPages;
 import dev.flotilla.engine.kernel.PagedAttention;
 import dev.flotilla.engine.kernel.Workers;
+import dev.flotilla.engine.model.StepClock.Part;
 import java.lang.foreign.Arena;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Computes steps of a {@link LoadedModel}: the runner of all architectures, which differ in their
@@ -55,13 +57,14 @@ public final class Transformer implements ModelRunner, AutoCloseable {
   private final IntConsumer store = this::store;
   private final IntConsumer addAttention = this::addAttention;
   private final IntConsumer addFeed = this::addFeed;
-  private final IntConsumer normMarked = this::normMarked;
+  private final IntConsumer normOutput = this::normOutput;
 
   private PackedStep step;
   private int layer;
   private LayerWeights weights;
   private IntConsumer rowTask = row -> {};
   private int rowCount;
+  private @Nullable StepClock clock;
 
   /**
    * A runner with its cache.
@@ -146,38 +149,90 @@ public final class Transformer implements ModelRunner, AutoCloseable {
     if (count == 0) {
       return;
     }
+    StepClock timed = clock;
+    if (timed != null) {
+      timed.begin();
+    }
     each(count, embed);
-    for (layer = 0; layer < layout.layers(); layer++) {
+    passed(Part.EMBED);
+    int last = layout.layers() - 1;
+    for (layer = 0; layer < last; layer++) {
       weights = model.layer(layer);
       attend(count);
-      feed(count);
+      feedBehindAttention(count);
     }
-    if (rows.marked() > 0) {
-      each(rows.marked(), normMarked);
-      compute.quantise(narrow, normed, rows.marked(), shape.width(), shape.width());
+    weights = model.layer(last);
+    attend(count);
+    // behind the last keys and values nobody reads what the unmarked rows would become
+    int marked = rows.marked();
+    if (marked > 0) {
+      keepMarked(marked);
+      feedBehindAttention(marked);
+      each(marked, normOutput);
+      passed(Part.ROWS);
+      compute.quantise(narrow, normed, marked, shape.width(), shape.width());
+      passed(Part.QUANTISE);
       compute.product(narrow, model.output(), out.rowArrays());
+      passed(Part.LOGITS);
+    }
+  }
+
+  /** Moves what the marked rows have become to the front; they rise, so none is overwritten. */
+  private void keepMarked(int marked) {
+    int queryWidth = shape.queryWidth();
+    for (int i = 0; i < marked; i++) {
+      int row = step.markedRow(i);
+      if (row != i) {
+        System.arraycopy(stream, row * shape.width(), stream, i * shape.width(), shape.width());
+        System.arraycopy(attended, row * queryWidth, attended, i * queryWidth, queryWidth);
+      }
+    }
+  }
+
+  /** Has the time of steps measured from now on. */
+  public void measure(StepClock by) {
+    clock = by;
+  }
+
+  private void passed(Part part) {
+    StepClock timed = clock;
+    if (timed != null) {
+      timed.passed(part);
     }
   }
 
   private void attend(int count) {
     each(count, normAttention);
+    passed(Part.ROWS);
     compute.quantise(narrow, normed, count, shape.width(), shape.width());
+    passed(Part.QUANTISE);
     compute.products(
         narrow, weights.query(), queries, weights.key(), keys, weights.value(), values);
+    passed(Part.QUERIES);
     each(count, store);
+    passed(Part.ROWS);
     attention.run(step, layer, shape.layers().get(layer).window(), queries, attended);
-    compute.quantise(narrow, attended, count, shape.queryWidth(), shape.queryWidth());
-    compute.product(narrow, weights.attentionOut(), added);
-    each(count, addAttention);
+    passed(Part.ATTENTION);
   }
 
-  private void feed(int count) {
+  private void feedBehindAttention(int count) {
+    compute.quantise(narrow, attended, count, shape.queryWidth(), shape.queryWidth());
+    passed(Part.QUANTISE);
+    compute.product(narrow, weights.attentionOut(), added);
+    passed(Part.ATTENTION_OUT);
+    each(count, addAttention);
+    passed(Part.ROWS);
     compute.quantise(narrow, normed, count, shape.width(), shape.width());
+    passed(Part.QUANTISE);
     compute.products(narrow, weights.gate(), gate, weights.up(), up);
     compute.gate(gate, up, count * shape.feedForward(), shape.gelu());
+    passed(Part.FEED_UP);
     compute.quantise(wide, gate, count, shape.feedForward(), shape.feedForward());
+    passed(Part.QUANTISE);
     compute.product(wide, weights.down(), added);
+    passed(Part.FEED_DOWN);
     each(count, addFeed);
+    passed(Part.ROWS);
   }
 
   private void each(int count, IntConsumer task) {
@@ -266,9 +321,9 @@ public final class Transformer implements ModelRunner, AutoCloseable {
     }
   }
 
-  private void normMarked(int index) {
-    int from = step.markedRow(index) * shape.width();
-    Norm.rms(stream, from, model.outputNorm(), shape.normEpsilon(), normed, index * shape.width());
+  private void normOutput(int row) {
+    int at = row * shape.width();
+    Norm.rms(stream, at, model.outputNorm(), shape.normEpsilon(), normed, at);
   }
 
   @Override

@@ -117,21 +117,33 @@ class KernelsTest {
   @ParameterizedTest
   @ValueSource(ints = {32, 64, 128, 256})
   void attentionIsTheSameInEveryBit(int headSize) {
-    float[] keys = floats(16 * headSize);
+    int stretch = PagedAttention.STRETCH;
+    float[] keys = floats(stretch * headSize);
     float[] queries = floats(4 * headSize);
-    float[][] scores = new float[2][64];
+    float[][] scores = new float[2][4 * stretch];
     float[][] out = new float[2][4 * headSize];
     float[][] sums = new float[2][64];
     Kernels[] both = {new ScalarKernels(), new SimdKernels()};
     for (int i = 0; i < 2; i++) {
-      both[i].scores(keys, headSize, queries, 0, scores[i], 0);
-      scores[i][3] = Float.NEGATIVE_INFINITY;
-      for (int q = 0; q < 4; q++) {
-        float maximum =
-            both[i].soften(scores[i], q * 16, -1f, sums[i], out[i], q * headSize, headSize);
-        assertThat(maximum).isGreaterThanOrEqualTo(-1f);
+      for (int tokens : new int[] {stretch, 32}) {
+        both[i].scores(keys, tokens, headSize, queries, 0, scores[i], 0);
+        scores[i][3] = Float.NEGATIVE_INFINITY;
+        for (int q = 0; q < 4; q++) {
+          float maximum =
+              both[i].soften(
+                  scores[i],
+                  q * stretch,
+                  tokens,
+                  -1f,
+                  sums[i],
+                  q * 16,
+                  out[i],
+                  q * headSize,
+                  headSize);
+          assertThat(maximum).isGreaterThanOrEqualTo(-1f);
+        }
+        both[i].weigh(keys, tokens - 5, headSize, scores[i], 0, out[i], 0);
       }
-      both[i].weigh(keys, 11, headSize, scores[i], 0, out[i], 0);
     }
     assertThat(scores[1]).containsExactly(scores[0]);
     assertThat(scores[1][3]).isZero();
@@ -163,6 +175,25 @@ class KernelsTest {
       assertThat(Exp.exp(x) / Math.exp(x)).isCloseTo(1.0, Offset.offset(3e-7));
     }
     assertThat(Exp.exp(Float.NEGATIVE_INFINITY)).isZero();
+  }
+
+  @Test
+  void quantisedRowsAreTheSameInEveryBit() {
+    float[] row = floats(256);
+    for (int i = 64; i < 96; i++) {
+      row[i] = 0;
+    }
+    int[][] numbers = new int[2][256 + 32];
+    float[][] scales = new float[2][9];
+    int[][] sums = new int[2][18];
+    Kernels[] both = {new ScalarKernels(), new SimdKernels()};
+    for (int i = 0; i < 2; i++) {
+      both[i].quantise(row, 0, 256, numbers[i], 32, scales[i], sums[i]);
+    }
+    assertThat(numbers[1]).containsExactly(numbers[0]);
+    assertThat(scales[1]).containsExactly(scales[0]);
+    assertThat(sums[1]).containsExactly(sums[0]);
+    assertThat(numbers[0][40] >> 16).isEqualTo(Math.round(row[8] / scales[0][1]));
   }
 
   private float[] product(Kernels kernels, PackedMatrix matrix, float[] x, int rows) {

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.engine.speed;
+
+import org.jspecify.annotations.NullMarked;
