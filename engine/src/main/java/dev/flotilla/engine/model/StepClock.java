@@ -7,6 +7,7 @@ import java.util.function.LongSupplier;
  * Where the time of steps goes. A runner that has one calls {@link #passed} behind each of its
  * parts; without one it does not look at the clock. Written by the thread that runs steps.
  */
+@SuppressWarnings("EnumOrdinal") // an index into an array of its own, kept nowhere
 public final class StepClock {
   /** Parts of a step, each on all threads, waiting for the last of them included. */
   public enum Part {
