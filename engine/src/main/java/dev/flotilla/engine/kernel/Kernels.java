@@ -66,10 +66,15 @@ interface Kernels {
       float[] source, int from, int count, int[] numbers, int to, float[] scales, int[] sums);
 
   /**
-   * Copies {@code count} 16-bit numbers, a multiple of 1024, from each of four places in memory to
-   * one after the other in {@code to}.
+   * Widens numbers in half precision, none of them infinite, of four pages: at each of the four
+   * places there are {@code pairs} rows of {@code length} pairs, which become two rows of {@code
+   * length} numbers, the first of each pair and the second.
+   *
+   * @param length a multiple of 16
+   * @param to the pages one after another
    */
-  void copyFour(MemorySegment from, long a, long b, long c, long d, int count, short[] to);
+  void widenFour(
+      MemorySegment from, long a, long b, long c, long d, int pairs, int length, float[] to);
 
   /**
    * Scores of four queries against a stretch of keys: {@code out[at + query * STRETCH + token]}.

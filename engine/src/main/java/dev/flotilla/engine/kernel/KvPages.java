@@ -8,9 +8,11 @@ import java.lang.foreign.ValueLayout;
  * The pages of keys and values, of all layers and blocks, in native memory.
  *
  * <p>A page holds 16 tokens of one layer: for each head its keys and then its values. Keys lie as
- * {@code [headSize][16]}, values as {@code [16][headSize]}. In half precision these are 16-bit
- * numbers. As bytes, each 32 numbers of a token have a scale: for keys {@code [headSize / 32][16]},
- * for values {@code [16][headSize / 32]}, before the numbers.
+ * {@code [headSize][16]}, values as {@code [16][headSize]}. In half precision two rows are one of
+ * pairs, {@code [headSize / 2][16][2]} and {@code [8][headSize][2]}, so that 32-bit lanes hold both
+ * and are widened without moving anything across lanes. As bytes, each 32 numbers of a token have a
+ * scale: for keys {@code [headSize / 32][16]}, for values {@code [16][headSize / 32]}, before the
+ * numbers.
  *
  * <p>Rows are written before they are read, in regions of their own; a page of which only the first
  * tokens were written holds finite rubbish behind them, never anything infinite: numbers are
@@ -85,9 +87,10 @@ public final class KvPages {
         writeBytes(at + headBytes, slot, values, v, false);
       } else {
         for (int d = 0; d < headSize; d++) {
-          data.set(PackedMatrix.SHORT, at + 2L * (d * TOKENS + slot), half(keys[k + d]));
-          data.set(
-              PackedMatrix.SHORT, at + headBytes + 2L * (slot * headSize + d), half(values[v + d]));
+          int key = (d / 2 * TOKENS + slot) * 2 + d % 2;
+          int value = (slot / 2 * headSize + d) * 2 + slot % 2;
+          data.set(PackedMatrix.SHORT, at + 2L * key, half(keys[k + d]));
+          data.set(PackedMatrix.SHORT, at + headBytes + 2L * value, half(values[v + d]));
         }
       }
     }
@@ -144,13 +147,16 @@ public final class KvPages {
     long b = count > 1 ? keysAt(layer, rows.block(sequence, first + 1), head) : a;
     long c = count > 2 ? keysAt(layer, rows.block(sequence, first + 2), head) : a;
     long d = count > 3 ? keysAt(layer, rows.block(sequence, first + 3), head) : a;
-    kernels.copyFour(data, a, b, c, d, 2 * numbers, scratch.pageHalves);
-    for (int page = 0; page < count; page++) {
-      int from = page * 2 * numbers;
-      PackedMatrix.toFloats(scratch.pageHalves, from, scratch.keys, page * numbers, numbers);
-      PackedMatrix.toFloats(
-          scratch.pageHalves, from + numbers, scratch.values, page * numbers, numbers);
-    }
+    kernels.widenFour(data, a, b, c, d, headSize / 2, TOKENS, scratch.keys);
+    kernels.widenFour(
+        data,
+        a + headBytes,
+        b + headBytes,
+        c + headBytes,
+        d + headBytes,
+        TOKENS / 2,
+        headSize,
+        scratch.values);
   }
 
   private void readBytes(long at, float[] out, int to, Scratch scratch, boolean keys) {

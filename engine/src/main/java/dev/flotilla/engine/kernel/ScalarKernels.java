@@ -155,11 +155,18 @@ final class ScalarKernels implements Kernels {
   }
 
   @Override
-  public void copyFour(MemorySegment from, long a, long b, long c, long d, int count, short[] to) {
-    MemorySegment.copy(from, PackedMatrix.SHORT, a, to, 0, count);
-    MemorySegment.copy(from, PackedMatrix.SHORT, b, to, count, count);
-    MemorySegment.copy(from, PackedMatrix.SHORT, c, to, 2 * count, count);
-    MemorySegment.copy(from, PackedMatrix.SHORT, d, to, 3 * count, count);
+  public void widenFour(
+      MemorySegment from, long a, long b, long c, long d, int pairs, int length, float[] to) {
+    long[] pages = {a, b, c, d};
+    for (int page = 0; page < 4; page++) {
+      for (int pair = 0; pair < pairs; pair++) {
+        for (int i = 0; i < 2 * length; i++) {
+          short half = from.get(PackedMatrix.SHORT, pages[page] + 2L * (pair * 2 * length + i));
+          int row = (page * pairs + pair) * 2 + i % 2;
+          to[row * length + i / 2] = Float.float16ToFloat(half);
+        }
+      }
+    }
   }
 
   @Override

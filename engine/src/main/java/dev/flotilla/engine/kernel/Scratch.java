@@ -25,10 +25,9 @@ final class Scratch {
 
   final float[] values;
 
-  /** Pages as the cache has them: a stretch of halves, one page of bytes. */
-  final short[] pageHalves;
-
+  /** A page of bytes as the cache has it. */
   final byte[] pageBytes;
+
   final float[] pageScales;
 
   /** Queries of one piece of attention, padded to fours, and what becomes of them. */
@@ -53,7 +52,6 @@ final class Scratch {
     sums = new int[columnsMax / 16];
     keys = new float[PagedAttention.STRETCH * headSize];
     values = new float[PagedAttention.STRETCH * headSize];
-    pageHalves = new short[2 * PagedAttention.STRETCH * headSize];
     pageBytes = new byte[KvPages.TOKENS * headSize];
     pageScales = new float[KvPages.TOKENS * headSize / 32];
     queries = new float[queriesMax * headSize];

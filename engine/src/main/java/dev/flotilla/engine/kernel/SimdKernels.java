@@ -82,8 +82,9 @@ final class SimdKernels implements Kernels {
   }
 
   @Override
-  public void copyFour(MemorySegment from, long a, long b, long c, long d, int count, short[] to) {
-    VectorAttention.copyFour(from, a, b, c, d, count, to);
+  public void widenFour(
+      MemorySegment from, long a, long b, long c, long d, int pairs, int length, float[] to) {
+    VectorAttention.widenFour(from, a, b, c, d, pairs, length, to);
   }
 
   @Override

@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
-import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorMask;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
@@ -16,10 +15,14 @@ import jdk.incubator.vector.VectorSpecies;
  */
 final class VectorAttention {
   private static final VectorSpecies<Float> F = VectorWidth.FLOATS;
-  private static final VectorSpecies<Short> S = VectorWidth.SHORTS;
+  private static final VectorSpecies<Integer> I = VectorWidth.INTS;
   private static final ByteOrder LE = ByteOrder.LITTLE_ENDIAN;
   private static final int LANES = F.length();
-  private static final int SHORTS = S.length();
+
+  /** Where a half's bits are in a float, three to the right of its own: 2^112 too small. */
+  private static final int HALF_BITS = 0x8FFFE000;
+
+  private static final float HALF_SCALE = 0x1p112f;
   private static final int STRETCH = PagedAttention.STRETCH;
   private static final int ROUND_BITS = Float.floatToRawIntBits(Exp.ROUND);
 
@@ -27,15 +30,65 @@ final class VectorAttention {
 
   /**
    * From four places in turn: the processor fetches ahead in each, and the waits for the beginnings
-   * of pages, which no prefetcher foresees, are one instead of four.
+   * of pages, which no prefetcher foresees, are one instead of four. Sign, exponent and mantissa of
+   * a half are moved to where a float has them, and the exponent's bias is made up for by a
+   * multiplication.
    */
-  static void copyFour(MemorySegment from, long a, long b, long c, long d, int count, short[] to) {
-    for (int i = 0; i < count; i += SHORTS) {
-      long at = 2L * i;
-      ShortVector.fromMemorySegment(S, from, a + at, LE).intoArray(to, i);
-      ShortVector.fromMemorySegment(S, from, b + at, LE).intoArray(to, count + i);
-      ShortVector.fromMemorySegment(S, from, c + at, LE).intoArray(to, 2 * count + i);
-      ShortVector.fromMemorySegment(S, from, d + at, LE).intoArray(to, 3 * count + i);
+  static void widenFour(
+      MemorySegment from, long a, long b, long c, long d, int pairs, int length, float[] to) {
+    int page = 2 * pairs * length;
+    long at = 0;
+    for (int pair = 0, row = 0; pair < pairs; pair++, row += 2 * length) {
+      for (int o = row; o < row + length; o += LANES, at += 4 * LANES) {
+        IntVector v = IntVector.fromMemorySegment(I, from, a + at, LE);
+        v.lanewise(VectorOperators.LSHL, 16)
+            .lanewise(VectorOperators.ASHR, 3)
+            .and(HALF_BITS)
+            .reinterpretAsFloats()
+            .mul(HALF_SCALE)
+            .intoArray(to, o);
+        v.lanewise(VectorOperators.ASHR, 3)
+            .and(HALF_BITS)
+            .reinterpretAsFloats()
+            .mul(HALF_SCALE)
+            .intoArray(to, o + length);
+        v = IntVector.fromMemorySegment(I, from, b + at, LE);
+        v.lanewise(VectorOperators.LSHL, 16)
+            .lanewise(VectorOperators.ASHR, 3)
+            .and(HALF_BITS)
+            .reinterpretAsFloats()
+            .mul(HALF_SCALE)
+            .intoArray(to, o + page);
+        v.lanewise(VectorOperators.ASHR, 3)
+            .and(HALF_BITS)
+            .reinterpretAsFloats()
+            .mul(HALF_SCALE)
+            .intoArray(to, o + page + length);
+        v = IntVector.fromMemorySegment(I, from, c + at, LE);
+        v.lanewise(VectorOperators.LSHL, 16)
+            .lanewise(VectorOperators.ASHR, 3)
+            .and(HALF_BITS)
+            .reinterpretAsFloats()
+            .mul(HALF_SCALE)
+            .intoArray(to, o + 2 * page);
+        v.lanewise(VectorOperators.ASHR, 3)
+            .and(HALF_BITS)
+            .reinterpretAsFloats()
+            .mul(HALF_SCALE)
+            .intoArray(to, o + 2 * page + length);
+        v = IntVector.fromMemorySegment(I, from, d + at, LE);
+        v.lanewise(VectorOperators.LSHL, 16)
+            .lanewise(VectorOperators.ASHR, 3)
+            .and(HALF_BITS)
+            .reinterpretAsFloats()
+            .mul(HALF_SCALE)
+            .intoArray(to, o + 3 * page);
+        v.lanewise(VectorOperators.ASHR, 3)
+            .and(HALF_BITS)
+            .reinterpretAsFloats()
+            .mul(HALF_SCALE)
+            .intoArray(to, o + 3 * page + length);
+      }
     }
   }
 

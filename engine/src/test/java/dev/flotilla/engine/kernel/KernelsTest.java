@@ -178,6 +178,22 @@ class KernelsTest {
   }
 
   @Test
+  void everyHalfIsWidenedAsItIs() {
+    MemorySegment halves = arena.allocate(1 << 17, 64);
+    for (int bits = 0; bits < 1 << 16; bits++) {
+      boolean finite = (bits >> 10 & 31) != 31;
+      halves.set(PackedMatrix.SHORT, 2L * bits, (short) (finite ? bits : 0));
+    }
+    float[][] to = new float[2][1 << 16];
+    Kernels[] both = {new ScalarKernels(), new SimdKernels()};
+    for (int i = 0; i < 2; i++) {
+      both[i].widenFour(halves, 0, 1 << 15, 2 << 15, 3 << 15, 256, 32, to[i]);
+    }
+    assertThat(to[1]).containsExactly(to[0]);
+    assertThat(to[0]).contains(1f, -65504f, 0x1p-24f);
+  }
+
+  @Test
   void quantisedRowsAreTheSameInEveryBit() {
     float[] row = floats(256);
     for (int i = 64; i < 96; i++) {
