@@ -39,7 +39,7 @@ final class VectorAttention {
     int page = 2 * pairs * length;
     long at = 0;
     for (int pair = 0, row = 0; pair < pairs; pair++, row += 2 * length) {
-      for (int o = row; o < row + length; o += LANES, at += 4 * LANES) {
+      for (int o = row; o < row + length; o += LANES, at += 4L * LANES) {
         IntVector v = IntVector.fromMemorySegment(I, from, a + at, LE);
         v.lanewise(VectorOperators.LSHL, 16)
             .lanewise(VectorOperators.ASHR, 3)
