@@ -5,7 +5,7 @@ package dev.flotilla.gguf;
  * starts, before the process has read anything.
  *
  * <p>Measured with SmolLM2 and checked again at every start: the tokenizer's tables take some 400
- * bytes a token, logits four for each slot, the buffers of a step of 256 rows some 12 KiB for each
+ * bytes a token, logits four for each slot, the buffers of a step of 256 rows some 16 KiB for each
  * number of the model's width; what remains is for requests.
  */
 public final class EngineHeap {
@@ -13,7 +13,7 @@ public final class EngineHeap {
   private static final long FOR_REQUESTS = 128L << 20;
 
   private static final long TOKEN_BYTES = 400;
-  private static final long WIDTH_BYTES = 12L << 10;
+  private static final long WIDTH_BYTES = 16L << 10;
   private static final long STEP = 16L << 20;
 
   private EngineHeap() {}
