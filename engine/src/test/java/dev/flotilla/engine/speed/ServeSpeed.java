@@ -87,11 +87,11 @@ final class ServeSpeed {
         say("one request at a time: round " + (round + 1));
       }
     }
-    ratio("decode, one request, short context: tok/s", seen.get("decode"), "≥ 1.0");
-    ratio("decode, one request, 4k context: tok/s", seen.get("decode 4k"), "≥ 1.2");
-    ratio("prefill of 512: tok/s", seen.get("prefill 512"), "≥ 0.9");
-    ratio("prefill of 4,096: tok/s", seen.get("prefill 4k"), "≥ 0.9");
-    double[][] again = seen.get("again");
+    ratio("decode, one request, short context: tok/s", both(seen, "decode"), "≥ 1.0");
+    ratio("decode, one request, 4k context: tok/s", both(seen, "decode 4k"), "≥ 1.2");
+    ratio("prefill of 512: tok/s", both(seen, "prefill 512"), "≥ 0.9");
+    ratio("prefill of 4,096: tok/s", both(seen, "prefill 4k"), "≥ 0.9");
+    double[][] again = both(seen, "again");
     rows.add(
         String.format(
             Locale.ROOT,
@@ -119,7 +119,7 @@ final class ServeSpeed {
         say("eight at once: round " + (round + 1));
       }
     }
-    ratio("8 at once, 32 in, 96 out: output tok/s", seen.get("out"), "≥ 1.2");
+    ratio("8 at once, 32 in, 96 out: output tok/s", both(seen, "out"), "≥ 1.2");
   }
 
   private void agents() throws Exception {
@@ -149,8 +149,8 @@ final class ServeSpeed {
       }
     }
     String shape = "agents, 16 at once, 4 prefixes of 4,096, 512 of their own in, 70 out: ";
-    ratio(shape + "mean s to the first token", seen.get("first"), "≤ 0.15");
-    ratio(shape + "output tok/s", seen.get("out"), "≥ 1.5");
+    ratio(shape + "mean s to the first token", both(seen, "first"), "≤ 0.15");
+    ratio(shape + "output tok/s", both(seen, "out"), "≥ 1.5");
   }
 
   // ---- running them
@@ -203,8 +203,13 @@ final class ServeSpeed {
 
   // ---- figures
 
+  /** This engine's figures, and llama-server's. */
+  private static double[][] both(Map<String, double[][]> seen, String what) {
+    return seen.computeIfAbsent(what, _ -> new double[2][0]);
+  }
+
   private void note(Map<String, double[][]> seen, String what, int who, double value) {
-    double[][] both = seen.computeIfAbsent(what, _ -> new double[2][0]);
+    double[][] both = both(seen, what);
     both[who] = Arrays.copyOf(both[who], both[who].length + 1);
     both[who][both[who].length - 1] = value;
   }
