@@ -5,10 +5,13 @@ import dev.flotilla.agent.lanes.AgentIdentity;
 import dev.flotilla.agent.lanes.ControlLane;
 import dev.flotilla.agent.lanes.HubDialer;
 import dev.flotilla.agent.lanes.Outbox;
+import dev.flotilla.agent.lanes.ReleaseSource;
 import dev.flotilla.agent.lanes.WorkLanes;
 import dev.flotilla.agent.models.ModelStore;
 import dev.flotilla.agent.node.NodeProbe;
 import dev.flotilla.agent.process.SupervisorListener;
+import dev.flotilla.agent.update.UpdateLimits;
+import dev.flotilla.agent.update.Updater;
 import dev.flotilla.wire.ControlMessage.Happened;
 import dev.flotilla.wire.ControlMessage.Progress;
 import dev.flotilla.wire.Names;
@@ -47,6 +50,8 @@ public final class Agent implements AutoCloseable {
   private final Supervision supervision;
   private final WorkLanes workLanes;
   private final ControlLane controlLane;
+  private final Updater updater;
+  private final CompletableFuture<AgentEnd> ended;
   private final Thread prober;
 
   private Agent(
@@ -55,13 +60,18 @@ public final class Agent implements AutoCloseable {
       NodeProbe probe,
       Supervision supervision,
       WorkLanes workLanes,
-      ControlLane controlLane) {
+      ControlLane controlLane,
+      Updater updater) {
     this.node = node;
     this.lock = lock;
     this.probe = probe;
     this.supervision = supervision;
     this.workLanes = workLanes;
     this.controlLane = controlLane;
+    this.updater = updater;
+    this.ended =
+        CompletableFuture.anyOf(updater.replaced(), controlLane.ended())
+            .thenApply(AgentEnd.class::cast);
     this.prober = Thread.ofVirtual().name("node-probe").unstarted(this::probeNowAndThen);
   }
 
@@ -103,6 +113,15 @@ public final class Agent implements AutoCloseable {
                 config.home(), node, models, probe::refresh, new Both(outbox, listener)));
     WorkLanes workLanes =
         new WorkLanes(dialer, supervision, config.lanes(), RandomGenerator.getDefault());
+    Updater updater =
+        Updater.of(
+            config.home(),
+            config.version(),
+            config.updates(),
+            new ReleaseSource(dialer, node, identity)::open,
+            UpdateLimits.DEFAULTS,
+            new Both(outbox, listener),
+            outbox::update);
     ControlLane controlLane =
         new ControlLane(
             new ControlLane.Self(node, config.token(), config.version(), identity),
@@ -110,11 +129,12 @@ public final class Agent implements AutoCloseable {
             probe::refresh,
             supervision,
             workLanes,
+            updater,
             outbox,
             config.lanes(),
             listener,
             RandomGenerator.getDefault());
-    Agent agent = new Agent(node, lock, probe, supervision, workLanes, controlLane);
+    Agent agent = new Agent(node, lock, probe, supervision, workLanes, controlLane, updater);
     controlLane.start();
     agent.prober.start();
     LOG.log(System.Logger.Level.INFO, "Agent {0}, {1}, hub {2}", node, identity, config.hub());
@@ -128,7 +148,7 @@ public final class Agent implements AutoCloseable {
 
   /** Completes when the agent can't or shall not go on; close it then. */
   public CompletableFuture<AgentEnd> ended() {
-    return controlLane.ended();
+    return ended.copy();
   }
 
   /** Whether the hub has this agent at the moment. */
@@ -147,7 +167,11 @@ public final class Agent implements AutoCloseable {
   /** Ends the agent and everything that it started; again is nothing. */
   @Override
   public void close() {
-    controlLane.close("The agent on " + node + " was stopped.");
+    controlLane.close(
+        updater.replaced().isDone()
+            ? updater.replaced().join().reason()
+            : "The agent on " + node + " was stopped.");
+    updater.close();
     prober.interrupt();
     workLanes.close();
     supervision.close();

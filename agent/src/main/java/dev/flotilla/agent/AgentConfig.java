@@ -3,7 +3,9 @@ package dev.flotilla.agent;
 import dev.flotilla.agent.lanes.AgentLaneLimits;
 import dev.flotilla.agent.lanes.HubAddress;
 import dev.flotilla.agent.models.DownloadLimits;
+import dev.flotilla.agent.update.UpdateRules;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -18,6 +20,7 @@ import java.util.Optional;
  * @param authorities PEM file of the authorities that the hub's certificate is verified against;
  *     without it the machine's own
  * @param environment looked up for {@code HF_ENDPOINT} and {@code HF_TOKEN}
+ * @param updates whether it lets itself be replaced by another version
  */
 public record AgentConfig(
     HubAddress hub,
@@ -27,6 +30,7 @@ public record AgentConfig(
     Optional<String> node,
     Optional<Path> authorities,
     Map<String, String> environment,
+    UpdateRules updates,
     AgentLaneLimits lanes,
     DownloadLimits downloads) {
 
@@ -36,7 +40,7 @@ public record AgentConfig(
 
   /**
    * An agent that is enrolled already, under the machine's name, with the machine's authorities,
-   * the process's environment and the default limits.
+   * the process's environment and the default limits, which is never replaced.
    */
   public static AgentConfig of(HubAddress hub, Path home, String version) {
     return new AgentConfig(
@@ -47,22 +51,29 @@ public record AgentConfig(
         Optional.empty(),
         Optional.empty(),
         System.getenv(),
+        new UpdateRules(home.resolve("agent").resolve("policy.yaml"), List.of(), false),
         AgentLaneLimits.DEFAULT,
         DownloadLimits.defaults());
   }
 
   public AgentConfig withToken(Optional<String> secret) {
     return new AgentConfig(
-        hub, home, version, secret, node, authorities, environment, lanes, downloads);
+        hub, home, version, secret, node, authorities, environment, updates, lanes, downloads);
   }
 
   public AgentConfig withNode(Optional<String> name) {
     return new AgentConfig(
-        hub, home, version, token, name, authorities, environment, lanes, downloads);
+        hub, home, version, token, name, authorities, environment, updates, lanes, downloads);
   }
 
   public AgentConfig withAuthorities(Optional<Path> file) {
-    return new AgentConfig(hub, home, version, token, node, file, environment, lanes, downloads);
+    return new AgentConfig(
+        hub, home, version, token, node, file, environment, updates, lanes, downloads);
+  }
+
+  public AgentConfig withUpdates(UpdateRules rules) {
+    return new AgentConfig(
+        hub, home, version, token, node, authorities, environment, rules, lanes, downloads);
   }
 
   /** Token and environment are left out: they are secrets, or may hold some. */

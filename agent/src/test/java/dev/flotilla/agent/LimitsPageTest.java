@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.flotilla.agent.lanes.AgentLaneLimits;
 import dev.flotilla.agent.models.DownloadLimits;
 import dev.flotilla.agent.process.SupervisorLimits;
+import dev.flotilla.agent.update.UpdateLimits;
 import dev.flotilla.testkit.LimitsPage;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -14,7 +15,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 class LimitsPageTest {
 
   static Stream<Record> limits() {
-    return Stream.of(AgentLaneLimits.DEFAULT, SupervisorLimits.DEFAULTS, DownloadLimits.defaults());
+    return Stream.of(
+        AgentLaneLimits.DEFAULT,
+        SupervisorLimits.DEFAULTS,
+        DownloadLimits.defaults(),
+        UpdateLimits.DEFAULTS);
   }
 
   @ParameterizedTest

@@ -22,6 +22,8 @@ import dev.flotilla.cli.serve.ServeCommand;
 import dev.flotilla.cli.serve.Train;
 import dev.flotilla.cli.serve.TrainEngine;
 import dev.flotilla.cli.serve.UpCommand;
+import dev.flotilla.cli.update.ReleaseCommand;
+import dev.flotilla.cli.update.UpdateCommand;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.Writer;
@@ -101,6 +103,17 @@ public final class Main {
                 .addSubcommand(new Tokens.Create(shell))
                 .addSubcommand(Keys.ListAll.ofTokens(shell))
                 .addSubcommand(new Tokens.Revoke(shell)));
+    all.put(
+        "release",
+        () ->
+            new CommandLine(new ReleaseCommand(shell))
+                .addSubcommand(new ReleaseCommand.Keygen(shell)));
+    all.put(
+        "update",
+        () ->
+            new CommandLine(new UpdateCommand())
+                .addSubcommand(new UpdateCommand.Offer(shell))
+                .addSubcommand(new UpdateCommand.Withdraw(shell)));
     all.put("doctor", () -> new Doctor(shell, home -> Engines.found(home, shell)));
     all.put("train-engine", () -> new TrainEngine(shell));
     all.put("train", () -> new Train(Main::askOnce));

@@ -28,6 +28,9 @@ import dev.flotilla.hub.proof.ProofRun;
 import dev.flotilla.hub.proof.Prover;
 import dev.flotilla.hub.proof.ProvingGround;
 import dev.flotilla.hub.proof.ShapeCheck;
+import dev.flotilla.hub.releases.ReleaseDownloads;
+import dev.flotilla.hub.releases.ReleaseLimits;
+import dev.flotilla.hub.releases.Releases;
 import dev.flotilla.hub.reports.Reports;
 import dev.flotilla.hub.routing.Dialer;
 import dev.flotilla.hub.routing.Dispatcher;
@@ -166,6 +169,8 @@ public final class Hub implements AutoCloseable {
       proofs = ProofArchive.open(store.proofs(), clock, config.proofs().reuse());
       prover = prover(ledger, speeds);
       fleet.start();
+      Releases releases = new Releases(config.home(), journal, clock, ReleaseLimits.DEFAULT);
+      start(releases);
 
       LaneUpgrades upgrades = closing(new LaneUpgrades(nodes, fleet, lanes, System::nanoTime));
       Dashboard dashboard =
@@ -177,7 +182,8 @@ public final class Hub implements AutoCloseable {
       services.addFirst(
           new HostGuard(config.listen().getHostString(), config.machineName(), keys.required()));
       services.add(new EnrolService(nodes, LaneLimits.DEFAULT, System::nanoTime));
-      services.add(new Api(apiParts(nodes, journal, reports)));
+      services.add(new ReleaseDownloads(releases, nodes));
+      services.add(new Api(apiParts(nodes, journal, reports, releases)));
       services.add(dashboard);
       services.add(new ReportPages(reports, access()));
       server =
@@ -346,7 +352,16 @@ public final class Hub implements AutoCloseable {
         : Optional.empty();
   }
 
-  private Api.Parts apiParts(EnrolledNodes nodes, RecentEvents journal, Reports reports) {
+  private void start(Releases releases) throws HubRefused {
+    try {
+      releases.start(fleet::offer);
+    } catch (IOException e) {
+      throw new HubRefused("the releases in the hub's home can't be read: " + e.getMessage(), e);
+    }
+  }
+
+  private Api.Parts apiParts(
+      EnrolledNodes nodes, RecentEvents journal, Reports reports, Releases releases) {
     return new Api.Parts(
         fleet,
         dispatcher,
@@ -357,6 +372,7 @@ public final class Hub implements AutoCloseable {
         journal,
         revisions,
         reports,
+        releases,
         proofs,
         this::status,
         config.listen().getHostString(),

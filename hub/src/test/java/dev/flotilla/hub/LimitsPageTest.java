@@ -3,10 +3,12 @@ package dev.flotilla.hub;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.hub.fleet.FleetLimits;
+import dev.flotilla.hub.fleet.RolloutLimits;
 import dev.flotilla.hub.gateway.GatewayLimits;
 import dev.flotilla.hub.gateway.SocketDialer;
 import dev.flotilla.hub.lanes.LaneLimits;
 import dev.flotilla.hub.proof.ProofLimits;
+import dev.flotilla.hub.releases.ReleaseLimits;
 import dev.flotilla.hub.reports.ReportLimits;
 import dev.flotilla.hub.routing.QueueLimits;
 import dev.flotilla.hub.server.ServerLimits;
@@ -36,6 +38,8 @@ class LimitsPageTest {
         StoreLimits.DEFAULT.waiting(),
         StoreLimits.DEFAULT.pauses(),
         ReportLimits.DEFAULT,
+        ReleaseLimits.DEFAULT,
+        RolloutLimits.DEFAULT,
         MemoryReturn.Limits.DEFAULTS,
         DeadlineLimits.DEFAULTS,
         Http1Limits.DEFAULTS);

@@ -20,12 +20,15 @@ import java.util.List;
   @JsonSubTypes.Type(value = ControlMessage.WorkerChanged.class, name = "worker"),
   @JsonSubTypes.Type(value = ControlMessage.Happened.class, name = "event"),
   @JsonSubTypes.Type(value = ControlMessage.Progress.class, name = "progress"),
+  @JsonSubTypes.Type(value = ControlMessage.UpdateStep.class, name = "update-step"),
   @JsonSubTypes.Type(value = ControlMessage.Goodbye.class, name = "goodbye"),
   @JsonSubTypes.Type(value = ControlMessage.Welcome.class, name = "welcome"),
   @JsonSubTypes.Type(value = ControlMessage.Refusal.class, name = "refusal"),
   @JsonSubTypes.Type(value = ControlMessage.Desired.class, name = "desired"),
   @JsonSubTypes.Type(value = ControlMessage.RestartWorker.class, name = "restart-worker"),
   @JsonSubTypes.Type(value = ControlMessage.LanesWanted.class, name = "lanes-wanted"),
+  @JsonSubTypes.Type(value = ControlMessage.UpdateOffered.class, name = "update-offered"),
+  @JsonSubTypes.Type(value = ControlMessage.UpdateNow.class, name = "update-now"),
 })
 public sealed interface ControlMessage {
 
@@ -83,6 +86,27 @@ public sealed interface ControlMessage {
   record Progress(String subject, String step, long doneBytes, long totalBytes, boolean finished)
       implements FromAgent {}
 
+  /**
+   * How far the agent is with a version that it was offered.
+   *
+   * @param attempt which offer of that version
+   * @param reason why it is declined or failed, one sentence; else empty
+   */
+  record UpdateStep(String version, long attempt, Stage stage, String reason) implements FromAgent {
+
+    /** Every offer is answered with {@code FETCHING} or {@code DECLINED} at once. */
+    public enum Stage {
+      /** It will not be taken. */
+      DECLINED,
+      /** It is fetched, checked and unpacked. */
+      FETCHING,
+      /** It lies there; the agent waits for {@link UpdateNow}. */
+      READY,
+      /** It could not be had, or it ran and was given up for the version before. */
+      FAILED
+    }
+  }
+
   /** The agent ends of its own will; its workers end with it. */
   record Goodbye(String reason) implements FromAgent {}
 
@@ -108,6 +132,17 @@ public sealed interface ControlMessage {
 
   /** Stop the worker and start it again. */
   record RestartWorker(String id) implements FromHub {}
+
+  /**
+   * A version that the agent may replace itself by. Its file is at {@code /lanes/releases/VERSION},
+   * for the node's own credential.
+   *
+   * @param attempt which offer of that version; a higher one is for agents where a lower one failed
+   */
+  record UpdateOffered(Release release, long attempt) implements FromHub {}
+
+  /** Nothing runs on the node any more: replace yourself by the version that is ready. */
+  record UpdateNow(String version) implements FromHub {}
 
   /** So many more work lanes are needed now. */
   record LanesWanted(int count) implements FromHub {}

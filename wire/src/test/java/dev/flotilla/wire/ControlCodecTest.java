@@ -90,6 +90,8 @@ class ControlCodecTest {
             "n/m-1",
             "line\nend \u2028 é"),
         new ControlMessage.Progress("m", "download", 1, -1, false),
+        new ControlMessage.UpdateStep(
+            "0.2.0", 1, ControlMessage.UpdateStep.Stage.DECLINED, "its policy names no key"),
         new ControlMessage.Goodbye("stopped"),
         new ControlMessage.Welcome("h", 1000, 4, 64),
         new ControlMessage.Refusal("name-taken", "another agent has it", false),
@@ -108,6 +110,8 @@ class ControlCodecTest {
                     false,
                     Map.of("threads", "2")))),
         new ControlMessage.RestartWorker("n/m-1"),
+        new ControlMessage.UpdateOffered(new Release("0.2.0", 9, "ab".repeat(32), "sig"), 2),
+        new ControlMessage.UpdateNow("0.2.0"),
         new ControlMessage.LanesWanted(8));
   }
 

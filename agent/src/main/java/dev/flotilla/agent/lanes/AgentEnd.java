@@ -4,10 +4,18 @@ package dev.flotilla.agent.lanes;
  * Why an agent is over, where no further try could help without a person.
  *
  * @param code stable word for programs: {@code bad-token}, {@code no-token}, {@code name-taken},
- *     {@code closed}, or the hub's own word for a refusal, such as {@code stale-generation}
+ *     {@code closed}, {@code replaced}, or the hub's own word for a refusal, such as {@code stale}
  * @param reason what happened and what to do, for a person
  */
 public record AgentEnd(String code, String reason) {
+
+  /** Another version of the agent takes its place. */
+  public static final String REPLACED = "replaced";
+
+  /** Whether the agent is to be replaced by another version of itself. */
+  public boolean isReplacement() {
+    return code.equals(REPLACED);
+  }
 
   /** Whether the agent was closed by its own side, which is no failure. */
   public boolean isClosed() {

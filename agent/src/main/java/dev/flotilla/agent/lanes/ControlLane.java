@@ -11,6 +11,8 @@ import dev.flotilla.wire.ControlMessage.Hello;
 import dev.flotilla.wire.ControlMessage.LanesWanted;
 import dev.flotilla.wire.ControlMessage.Refusal;
 import dev.flotilla.wire.ControlMessage.RestartWorker;
+import dev.flotilla.wire.ControlMessage.UpdateNow;
+import dev.flotilla.wire.ControlMessage.UpdateOffered;
 import dev.flotilla.wire.ControlMessage.Welcome;
 import dev.flotilla.wire.LaneMalformed;
 import dev.flotilla.wire.LineReader;
@@ -90,6 +92,7 @@ public final class ControlLane implements AutoCloseable {
   private final Supplier<NodeFacts> facts;
   private final Workers workers;
   private final WorkLanes workLanes;
+  private final UpdateDesk updates;
   private final Outbox outbox;
   private final AgentLaneLimits limits;
   private final Listener listener;
@@ -111,6 +114,7 @@ public final class ControlLane implements AutoCloseable {
       Supplier<NodeFacts> facts,
       Workers workers,
       WorkLanes workLanes,
+      UpdateDesk updates,
       Outbox outbox,
       AgentLaneLimits limits,
       Listener listener,
@@ -120,6 +124,7 @@ public final class ControlLane implements AutoCloseable {
     this.facts = facts;
     this.workers = workers;
     this.workLanes = workLanes;
+    this.updates = updates;
     this.outbox = outbox;
     this.limits = limits;
     this.listener = listener;
@@ -342,6 +347,7 @@ public final class ControlLane implements AutoCloseable {
     up = true;
     lastTrouble = "";
     listener.connected(welcome.hubId());
+    updates.welcomed();
     workLanes.begin(welcome, caller);
     ControlWriter out = new ControlWriter(hub, outbox, this::heartbeat, heartbeatMillis);
     Thread writer =
@@ -354,6 +360,7 @@ public final class ControlLane implements AutoCloseable {
       return new Session.Lost(dialer.explain(e), true);
     } finally {
       up = false;
+      updates.parted();
       workLanes.pause();
       hub.close();
       writer.interrupt();
@@ -376,6 +383,8 @@ public final class ControlLane implements AutoCloseable {
         case Desired desired -> workers.desired(desired);
         case RestartWorker restart -> workers.restart(restart.id());
         case LanesWanted wanted -> workLanes.wanted(wanted.count());
+        case UpdateOffered offer -> updates.offered(offer);
+        case UpdateNow now -> updates.now(now.version());
         case Refusal refusal -> {
           return over(refusal);
         }

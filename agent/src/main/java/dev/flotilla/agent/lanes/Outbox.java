@@ -5,6 +5,7 @@ import dev.flotilla.wire.ControlMessage.Goodbye;
 import dev.flotilla.wire.ControlMessage.Happened;
 import dev.flotilla.wire.ControlMessage.Progress;
 import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.ControlMessage.UpdateStep;
 import dev.flotilla.wire.ControlMessage.WorkerChanged;
 import dev.flotilla.wire.WorkerReport;
 import java.time.InstantSource;
@@ -21,9 +22,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * What waits to be said to the hub, also while there is none.
  *
- * <p>Of a worker and of a long step only the newest state waits: what it was before is of no use to
- * anybody. Events all wait, up to a limit; then the oldest are dropped and counted, and the hub is
- * told how many. Any thread puts in, and none waits for that; one thread takes out.
+ * <p>Of a worker, an update and a long step only the newest state waits: what it was before is of
+ * no use to anybody. Events all wait, up to a limit; then the oldest are dropped and counted, and
+ * the hub is told how many. Any thread puts in, and none waits for that; one thread takes out.
  *
  * <p>Events that were handed to a connection which then broke may be lost: the lane has no
  * acknowledgements. Those of which the writing itself failed come back with {@link #giveBack}.
@@ -36,6 +37,7 @@ public final class Outbox {
   private final Map<String, WorkerReport> workers = new LinkedHashMap<>();
   private final Map<String, Progress> steps = new LinkedHashMap<>();
   private final Deque<Happened> events = new ArrayDeque<>();
+  private final Map<String, UpdateStep> updates = new LinkedHashMap<>();
   private @Nullable Goodbye goodbye;
   private long dropped;
   private long droppedAndUnsaid;
@@ -66,6 +68,17 @@ public final class Outbox {
     });
   }
 
+  /** Of each version only the newest step waits. */
+  public void update(UpdateStep step) {
+    put(() -> {
+      updates.remove(step.version());
+      if (updates.size() >= limits.subjectsKept()) {
+        updates.remove(updates.keySet().iterator().next());
+      }
+      updates.put(step.version(), step);
+    });
+  }
+
   void goodbye(Goodbye word) {
     put(() -> goodbye = word);
   }
@@ -86,6 +99,9 @@ public final class Outbox {
       for (FromAgent message : unsent.reversed()) {
         if (message instanceof Happened event) {
           events.addFirst(event);
+        }
+        if (message instanceof UpdateStep step) {
+          updates.putIfAbsent(step.version(), step);
         }
       }
       trim();
@@ -115,6 +131,8 @@ public final class Outbox {
       }
       all.addAll(events);
       events.clear();
+      all.addAll(updates.values());
+      updates.clear();
       all.addAll(steps.values());
       steps.clear();
       if (goodbye != null) {
@@ -138,7 +156,11 @@ public final class Outbox {
   }
 
   private boolean isEmpty() {
-    return workers.isEmpty() && events.isEmpty() && steps.isEmpty() && goodbye == null;
+    return workers.isEmpty()
+        && events.isEmpty()
+        && updates.isEmpty()
+        && steps.isEmpty()
+        && goodbye == null;
   }
 
   private void trim() {

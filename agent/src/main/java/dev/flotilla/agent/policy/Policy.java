@@ -1,6 +1,7 @@
 package dev.flotilla.agent.policy;
 
 import dev.flotilla.wire.EngineFlags;
+import dev.flotilla.wire.ReleaseKey;
 import dev.flotilla.wire.WorkerSpec;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -28,6 +29,7 @@ import java.util.stream.Stream;
  *   forbidden: [override-tensor]  # beside the ones that are always forbidden
  *   allowed: [threads, flash-attn] # where there: these and no others
  * memory-fraction: 0.75           # share of free memory that a new worker may take, 0.05 to 1
+ * update: { keys: ["ed25519:…"] } # releases that one of these signed may replace the agent
  * }</pre>
  *
  * @param file where the policy is, or would be, for messages
@@ -38,6 +40,7 @@ import java.util.stream.Stream;
  *     forbidden
  * @param forbiddenFlags engine options that a recipe may not set, where {@code allowedFlags} is
  *     empty
+ * @param updateKeys who signs versions that the agent may be replaced by; empty where it never is
  */
 public record Policy(
     Path file,
@@ -46,7 +49,8 @@ public record Policy(
     Optional<List<Path>> folders,
     Set<String> allowedFlags,
     Set<String> forbiddenFlags,
-    double memoryFraction) {
+    double memoryFraction,
+    List<ReleaseKey> updateKeys) {
 
   /** Kinds of model references. */
   public static final List<String> SOURCES = List.of("pip", "hf", "https", "file");
@@ -152,6 +156,7 @@ public record Policy(
     folders = folders.map(List::copyOf);
     allowedFlags = Set.copyOf(allowedFlags);
     forbiddenFlags = Set.copyOf(forbiddenFlags);
+    updateKeys = List.copyOf(updateKeys);
   }
 
   /**
@@ -192,7 +197,14 @@ public record Policy(
         folders,
         Set.of(),
         FORBIDDEN_ALWAYS,
-        MEMORY_FRACTION_DEFAULT);
+        MEMORY_FRACTION_DEFAULT,
+        List.of());
+  }
+
+  /** The same, with other rules for engines. */
+  public Policy withEngines(Map<String, EngineRule> rules) {
+    return new Policy(
+        file, rules, sources, folders, allowedFlags, forbiddenFlags, memoryFraction, updateKeys);
   }
 
   /** The rule for an engine, empty where it may not be started. */

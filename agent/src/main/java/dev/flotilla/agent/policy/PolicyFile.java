@@ -1,6 +1,7 @@
 package dev.flotilla.agent.policy;
 
 import dev.flotilla.agent.policy.Policy.EngineRule;
+import dev.flotilla.wire.ReleaseKey;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -70,13 +71,14 @@ final class PolicyFile {
         keys(
             root,
             "the policy",
-            List.of("engines", "sources", "folders", "flags", "memory-fraction"));
+            List.of("engines", "sources", "folders", "flags", "memory-fraction", "update"));
     Map<String, EngineRule> engines = defaults.engines();
     Set<String> sources = defaults.sources();
     Optional<List<Path>> folders = defaults.folders();
     Set<String> allowed = Set.of();
     Set<String> forbidden = defaults.forbiddenFlags();
     double fraction = defaults.memoryFraction();
+    List<ReleaseKey> updateKeys = defaults.updateKeys();
     for (Map.Entry<String, Node> key : keys.entrySet()) {
       Node value = key.getValue();
       switch (key.getKey()) {
@@ -84,6 +86,7 @@ final class PolicyFile {
         case "sources" -> sources = words(value, "a source", Policy.SOURCES);
         case "folders" -> folders = Optional.of(folders(value));
         case "memory-fraction" -> fraction = fraction(value);
+        case "update" -> updateKeys = updateKeys(value);
         default -> {
           Map<String, Node> flags = keys(value, "flags", List.of("forbidden", "allowed"));
           for (Map.Entry<String, Node> flag : flags.entrySet()) {
@@ -98,7 +101,27 @@ final class PolicyFile {
         }
       }
     }
-    return new Policy(file, engines, sources, folders, allowed, forbidden, fraction);
+    return new Policy(file, engines, sources, folders, allowed, forbidden, fraction, updateKeys);
+  }
+
+  private List<ReleaseKey> updateKeys(Node node) throws PolicyRefused {
+    List<ReleaseKey> keys = new ArrayList<>();
+    Node list = keys(node, "update", List.of("keys")).get("keys");
+    if (list == null) {
+      return keys;
+    }
+    for (Node item : items(list)) {
+      keys.add(
+          ReleaseKey.parse(text(item))
+              .orElseThrow(() ->
+                  refused(
+                      item,
+                      "'"
+                          + shown(((ScalarNode) item).getValue())
+                          + "' is no key for updates; 'flotilla release keygen' prints one, which"
+                          + " begins with ed25519:")));
+    }
+    return keys;
   }
 
   private Map<String, EngineRule> engines(Node node, Policy defaults) throws PolicyRefused {

@@ -12,9 +12,14 @@ import dev.flotilla.wire.ControlMessage.LanesWanted;
 import dev.flotilla.wire.ControlMessage.Refusal;
 import dev.flotilla.wire.ControlMessage.RestartWorker;
 import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.ControlMessage.UpdateNow;
+import dev.flotilla.wire.ControlMessage.UpdateOffered;
+import dev.flotilla.wire.ControlMessage.UpdateStep;
+import dev.flotilla.wire.ControlMessage.UpdateStep.Stage;
 import dev.flotilla.wire.ControlMessage.Welcome;
 import dev.flotilla.wire.ControlMessage.WorkerChanged;
 import dev.flotilla.wire.NodeFacts;
+import dev.flotilla.wire.Release;
 import dev.flotilla.wire.WorkerReport.Phase;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -56,6 +61,31 @@ class ControlLaneTest {
   private final FakeWorkers workers = new FakeWorkers();
   private final Outbox outbox = new Outbox(QUICK, InstantSource.system());
   private final List<String> troubles = new CopyOnWriteArrayList<>();
+  private final List<String> heardOfUpdates = new CopyOnWriteArrayList<>();
+  private final UpdateDesk updates =
+      new UpdateDesk() {
+        @Override
+        public void welcomed() {
+          heardOfUpdates.add("welcomed");
+        }
+
+        @Override
+        public void offered(UpdateOffered offer) {
+          heardOfUpdates.add("offered " + offer.release().version());
+          outbox.update(
+              new UpdateStep(offer.release().version(), offer.attempt(), Stage.FETCHING, ""));
+        }
+
+        @Override
+        public void now(String version) {
+          heardOfUpdates.add("now " + version);
+        }
+
+        @Override
+        public void parted() {
+          heardOfUpdates.add("parted");
+        }
+      };
 
   // Every test begins with start(), each with another token.
   @SuppressWarnings("NullAway.Init")
@@ -307,6 +337,24 @@ class ControlLaneTest {
   }
 
   @Test
+  void whatTheHubSaysOfUpdatesArrivesInOrderAndIsAnswered() throws Exception {
+    start(Optional.of("token-1"));
+    Control control = hub.nextControl();
+    control.lane.send(new UpdateOffered(new Release("0.2.0", 1, "00", "s"), 3));
+    control.lane.send(new UpdateNow("0.2.0"));
+    await().until(() -> heardOfUpdates.contains("now 0.2.0"));
+    await().until(() -> !control.said(UpdateStep.class).isEmpty());
+    assertThat(control.said(UpdateStep.class))
+        .containsExactly(new UpdateStep("0.2.0", 3, Stage.FETCHING, ""));
+
+    control.lane.close();
+    hub.nextControl();
+    await().until(() -> heardOfUpdates.size() == 5);
+    assertThat(heardOfUpdates)
+        .containsExactly("welcomed", "offered 0.2.0", "now 0.2.0", "parted", "welcomed");
+  }
+
+  @Test
   void noSecretIsInWhatMayBeLogged() throws Exception {
     start(Optional.of("token-1"));
     hub.nextControl();
@@ -334,6 +382,7 @@ class ControlLaneTest {
             () -> FACTS,
             workers,
             workLanes,
+            updates,
             outbox,
             QUICK,
             new ControlLane.Listener() {

@@ -3,6 +3,7 @@ package dev.flotilla.agent.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.flotilla.wire.ReleaseKey;
 import dev.flotilla.wire.WorkerSpec;
 import dev.flotilla.wire.WorkerSpec.Chat;
 import java.io.IOException;
@@ -137,6 +138,16 @@ class PolicyTest {
   }
 
   @Test
+  void nobodyIsTrustedWithUpdatesUnlessTheFileNamesAKey() throws Exception {
+    assertThat(Policy.forAgent(home).updateKeys()).isEmpty();
+    ReleaseKey key = ReleaseKey.generate().key();
+    write("update: { keys: [\"" + key.text() + "\"] }");
+    assertThat(Policy.forAgent(home).updateKeys()).containsExactly(key);
+    write("update: {}");
+    assertThat(Policy.forAgent(home).updateKeys()).isEmpty();
+  }
+
+  @Test
   void whatNobodyKnowsIsRefusedWithLineAndNearestKey() throws Exception {
     refused("engines: {}\nsauces: [file]", "line 2: 'sauces' is not a key of the policy")
         .contains("the nearest is 'sources'");
@@ -149,6 +160,10 @@ class PolicyTest {
     refused("flags: { allowed: [--threads] }", "without its dashes");
     refused("sources: file", "a list is expected");
     refused("- a", "the policy is a mapping");
+    refused("update: { key: [] }", "'key' is not a key of update; the nearest is 'keys'");
+    refused("update:\n  keys: [\"ed25519:AAAA\"]", "line 2: 'ed25519:AAAA' is no key for updates")
+        .contains("'flotilla release keygen' prints one");
+    refused("update: { keys: ed25519 }", "a list is expected");
     refused("sources: [file]\nsources: [hf]", "");
     refused("a: [", "line 1");
   }

@@ -214,7 +214,8 @@ class RealEnginesTest {
               up.folders(),
               up.allowedFlags(),
               up.forbiddenFlags(),
-              1.0);
+              1.0,
+              up.updateKeys());
       supervisor =
           new Supervisor(
               home,

@@ -3,6 +3,7 @@ package dev.flotilla.cli.client;
 import dev.flotilla.agent.lanes.TlsTrouble;
 import dev.flotilla.cli.output.Failure;
 import java.io.BufferedReader;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -32,6 +33,7 @@ import tools.jackson.databind.json.JsonMapper;
 public final class HubClient {
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(5);
   private static final Duration ANSWER_LIMIT = Duration.ofSeconds(60);
+  private static final Duration UPLOAD_LIMIT = Duration.ofMinutes(30);
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
   private final URI hub;
@@ -98,6 +100,20 @@ public final class HubClient {
             .POST(BodyPublishers.ofByteArray(body))
             .timeout(ANSWER_LIMIT)
             .build());
+  }
+
+  /** Posts a file, which may take a while. */
+  public JsonNode upload(String path, String mediaType, Path file) {
+    try {
+      return answer(
+          request(path)
+              .header("Content-Type", mediaType)
+              .POST(BodyPublishers.ofFile(file))
+              .timeout(UPLOAD_LIMIT)
+              .build());
+    } catch (FileNotFoundException e) {
+      throw new Failure("there is no file " + file, e);
+    }
   }
 
   public JsonNode post(String path, JsonNode body) {

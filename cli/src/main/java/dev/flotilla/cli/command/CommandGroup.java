@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
 /** A command that does nothing by itself: the word after it says what is meant. */
-abstract class CommandGroup implements Runnable {
+public abstract class CommandGroup implements Runnable {
   @CommandLine.Spec private CommandLine.Model.@Nullable CommandSpec spec;
 
   private final String advice;
@@ -13,7 +13,7 @@ abstract class CommandGroup implements Runnable {
   /**
    * @param advice what to say instead, such as {@code say create, list or revoke}
    */
-  CommandGroup(String advice) {
+  protected CommandGroup(String advice) {
     this.advice = advice;
   }
 

@@ -29,8 +29,8 @@ import tools.jackson.databind.JsonNode;
 @Command(
     name = "describe",
     description =
-        "Shows all that is known of one worker, node, model, backend, route, event, report, key or"
-            + " token.",
+        "Shows all that is known of one worker, node, model, backend, route, event, report, release,"
+            + " key or token.",
     footer = {
       "%nExamples:",
       "  flotilla describe worker laptop/smollm2-135m-1",
@@ -49,7 +49,7 @@ public final class Describe implements Callable<Integer> {
       index = "0",
       paramLabel = "KIND",
       converter = Get.KindConverter.class,
-      description = "worker, node, model, backend, route, event, report, key or token.")
+      description = "worker, node, model, backend, route, event, report, release, key or token.")
   private Listing kind = Listing.WORKERS;
 
   @Parameters(index = "1", paramLabel = "NAME", description = "Its name, as 'flotilla get' shows.")

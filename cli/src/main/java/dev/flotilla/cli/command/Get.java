@@ -26,8 +26,8 @@ import tools.jackson.databind.node.ArrayNode;
 @Command(
     name = "get",
     description =
-        "Lists workers, nodes, models, backends, routes, events, requests, usage, reports, keys or"
-            + " tokens.",
+        "Lists workers, nodes, models, backends, routes, events, requests, usage, reports, releases,"
+            + " keys or tokens.",
     footer = {
       "%nExamples:",
       "  flotilla get workers             the worker table, with the line each was started with",
@@ -49,8 +49,8 @@ public final class Get implements Callable<Integer> {
       paramLabel = "KIND",
       converter = KindConverter.class,
       description =
-          "workers, nodes, models, backends, routes, events, requests, usage, reports, keys or"
-              + " tokens.")
+          "workers, nodes, models, backends, routes, events, requests, usage, reports, releases, keys"
+              + " or tokens.")
   private Listing kind = Listing.WORKERS;
 
   @Option(

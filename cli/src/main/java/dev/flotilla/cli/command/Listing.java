@@ -162,6 +162,20 @@ final class Listing {
           wide("Sent by", "by"),
           column("Page", "path"));
 
+  static final Listing RELEASES =
+      new Listing(
+          "releases",
+          "/api/releases",
+          "no releases: 'flotilla update offer FILE' brings agents to another version",
+          column("Release", "name"),
+          column("Offered", node -> node.path("offered").asBoolean() ? "yes" : "no"),
+          column("Runs on", node -> orDash(joined(node.path("runningOn")))),
+          column("Older are", node -> orDash(joined(node.path("olderAre")))),
+          column("When", node -> when(text(node, "at"))),
+          wide("Size", node -> memory(node, "bytes")),
+          wide("Attempt", node -> count(node, "attempt")),
+          wide("By", "by"));
+
   static final Listing KEYS =
       new Listing(
           "keys",
@@ -185,7 +199,8 @@ final class Listing {
   /** All of them, in the order of the help. */
   static final List<Listing> ALL =
       List.of(
-          WORKERS, NODES, MODELS, BACKENDS, ROUTES, EVENTS, REQUESTS, USAGE, REPORTS, KEYS, TOKENS);
+          WORKERS, NODES, MODELS, BACKENDS, ROUTES, EVENTS, REQUESTS, USAGE, REPORTS, RELEASES,
+          KEYS, TOKENS);
 
   private final String word;
   private final String path;

@@ -7,6 +7,7 @@ import dev.flotilla.agent.lanes.AgentEnd;
 import dev.flotilla.agent.lanes.HubAddress;
 import dev.flotilla.agent.policy.Policy;
 import dev.flotilla.agent.policy.PolicyRefused;
+import dev.flotilla.agent.update.UpdateRules;
 import dev.flotilla.cli.Version;
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.NamedFile;
@@ -94,12 +95,15 @@ public final class AgentCommand implements Callable<Integer> {
     try {
       HomeLock.makeHome(folder);
       Path log = Logs.start(folder, "agent", home.verbose());
+      Optional<Launcher> launcher = Launcher.of(shell);
+      Policy policy = Engines.withEngine(Policy.forAgent(folder), enginePath, installEngine);
       AgentConfig config =
           AgentConfig.of(address, folder, Version.number())
               .withToken(Optional.ofNullable(token).or(() -> shell.variable("FLOTILLA_TOKEN")))
               .withNode(Optional.ofNullable(name))
-              .withAuthorities(authority);
-      Policy policy = Engines.withEngine(Policy.forAgent(folder), enginePath, installEngine);
+              .withAuthorities(authority)
+              .withUpdates(
+                  new UpdateRules(policy.file(), policy.updateKeys(), launcher.isPresent()));
       try (Agent agent =
           Agent.start(
               config, Engines.of(folder, policy, shell), new AgentNews(shell, System::nanoTime))) {
@@ -117,11 +121,18 @@ public final class AgentCommand implements Callable<Integer> {
         while (!signal.await(LOOK_EVERY)) {
           if (agent.ended().isDone()) {
             AgentEnd end = agent.ended().join();
-            throw new Failure(end.reason());
+            if (!end.isReplacement()) {
+              throw new Failure(end.reason());
+            }
+            say(end.reason());
+            return Launcher.REPLACE;
+          }
+          if (launcher.isPresent() && !launcher.get().isThere()) {
+            throw new Failure(
+                "the launcher (process " + launcher.get().pid() + ") is gone, so this agent ends");
           }
         }
-        shell.err().println("stopping …");
-        shell.err().flush();
+        say("stopping …");
       }
     } catch (AgentRefused | PolicyRefused e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
@@ -130,6 +141,11 @@ public final class AgentCommand implements Callable<Integer> {
       signal.ended();
     }
     return 0;
+  }
+
+  private void say(String line) {
+    shell.err().println(line);
+    shell.err().flush();
   }
 
   private HubAddress hubAddress() {

@@ -44,14 +44,7 @@ public final class Engines {
             ? Optional.of(NamedFile.program("--engine-path", path.toAbsolutePath().normalize()))
             : rule.get().path();
     engines.put(LLAMA_SERVER, new EngineRule(program, rule.get().install() || install));
-    return new Policy(
-        policy.file(),
-        engines,
-        policy.sources(),
-        policy.folders(),
-        policy.allowedFlags(),
-        policy.forbiddenFlags(),
-        policy.memoryFraction());
+    return policy.withEngines(engines);
   }
 
   /** What an agent on this home runs its workers with. */

@@ -7,6 +7,7 @@ import dev.flotilla.agent.LocalEngines;
 import dev.flotilla.agent.lanes.HubAddress;
 import dev.flotilla.agent.policy.Policy;
 import dev.flotilla.agent.policy.PolicyRefused;
+import dev.flotilla.agent.update.UpdateRules;
 import dev.flotilla.cli.Version;
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.Shell;
@@ -92,7 +93,8 @@ public final class UpCommand implements Callable<Integer> {
         AgentConfig config =
             AgentConfig.of(
                     HubAddress.parse(hub.localAddress().toString()), folder, Version.number())
-                .withToken(Optional.of(hub.tokens().oneShot()));
+                .withToken(Optional.of(hub.tokens().oneShot()))
+                .withUpdates(new UpdateRules(policy.file(), policy.updateKeys(), false));
         try (Agent agent = Agent.start(config, engines, new QuietNews())) {
           serve(hub, agent, signal);
         }

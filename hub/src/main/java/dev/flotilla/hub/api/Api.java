@@ -6,6 +6,7 @@ import dev.flotilla.hub.keys.EnrolledNodes;
 import dev.flotilla.hub.keys.EnrolmentTokens;
 import dev.flotilla.hub.keys.Keys;
 import dev.flotilla.hub.proof.ProofArchive;
+import dev.flotilla.hub.releases.Releases;
 import dev.flotilla.hub.reports.ReportLimits;
 import dev.flotilla.hub.reports.Reports;
 import dev.flotilla.hub.routing.Dispatcher;
@@ -60,6 +61,7 @@ public final class Api implements HttpService {
   private final Parts parts;
   private final AccessCalls access;
   private final ReportCalls reports;
+  private final ReleaseCalls releases;
   private final UsageLog usageLog;
   private final BrowserGuard guard;
 
@@ -79,6 +81,7 @@ public final class Api implements HttpService {
       Journal journal,
       Revisions revisions,
       Reports reports,
+      Releases releases,
       ProofArchive proofs,
       Supplier<HubStatus> status,
       String listenHost,
@@ -88,6 +91,7 @@ public final class Api implements HttpService {
     this.parts = parts;
     this.access = new AccessCalls(parts.keys(), parts.tokens(), parts.journal());
     this.reports = new ReportCalls(parts.reports(), ReportLimits.DEFAULT);
+    this.releases = new ReleaseCalls(parts.releases(), parts.fleet());
     this.usageLog = new UsageLog(parts.store(), InstantSource.system());
     this.guard = new BrowserGuard(parts.listenHost(), parts.machineName(), parts.keys().required());
   }
@@ -150,6 +154,9 @@ public final class Api implements HttpService {
     post(rules, "/api/reports", reports::add);
     get(rules, "/api/reports/{id}", reports::show);
     rules.delete("/api/reports/{id}", handler(reports::remove));
+    get(rules, "/api/releases", call -> releases.list());
+    post(rules, "/api/releases", releases::add);
+    rules.delete("/api/releases/{version}", handler(releases::remove));
     rules.any("/api/*", handler(Api::nothingHere));
   }
 

@@ -39,9 +39,9 @@ import java.util.function.ToIntFunction;
  * own thread; a session that was replaced may go on talking, and is not listened to.
  *
  * <p><b>Parts.</b> {@link Sessions} decides who is believed and takes in what agents say, {@link
- * Commands} what people order, {@link Watch} what time brings, {@link Proofs} what proofs say;
- * {@link Roster} draws the consequences, {@link Placement} decides where workers go, {@link
- * SnapshotBuilder} makes what the gateway reads.
+ * Commands} what people order, {@link Rollout} which version agents are brought to, {@link Watch}
+ * what time brings, {@link Proofs} what proofs say; {@link Roster} draws the consequences, {@link
+ * Placement} decides where workers go, {@link SnapshotBuilder} makes what the gateway reads.
  *
  * <p><b>Life.</b> A new fleet knows what was remembered: its nodes are awaited with their workers,
  * and nothing is placed anew elsewhere before the grace is over, so a restart of the hub moves and
@@ -70,6 +70,7 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
   private final Sessions sessions;
   private final Watch watch;
   private final RollingRestarts restarts;
+  private final Rollout rollout;
   private final Commands commands;
   private final Proofs proofs;
   private volatile FleetSnapshot snapshot = FleetSnapshot.EMPTY;
@@ -104,7 +105,8 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
     this.events = new FleetEvents(journal);
     this.roster = new Roster(lanes, memory, events, limits);
     this.snapshots = new SnapshotBuilder(lanes, backendDialers, environment, events);
-    this.sessions = new Sessions(roster, limits, clock, nanoTime);
+    this.rollout = new Rollout(roster, limits, RolloutLimits.DEFAULT);
+    this.sessions = new Sessions(roster, rollout, limits, clock, nanoTime);
     this.watch = new Watch(roster, lanes, limits, inFlight);
     this.restarts = new RollingRestarts(roster);
     this.commands = new Commands(roster, restarts);
@@ -146,6 +148,7 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
       watch.contacts(now);
       watch.finishDrains(now);
       restarts.advance(now);
+      rollout.advance(now);
       proofs.retry(now);
       watch.dropAbsent(now);
       return true;
@@ -234,7 +237,8 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
         pool.idle(),
         pool.open(),
         node.workers.size(),
-        !node.drainedBy.isEmpty());
+        !node.drainedBy.isEmpty(),
+        node.update == null ? "" : node.update.words());
   }
 
   /** Every configured backend, as it was heard last. */
@@ -304,6 +308,11 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
    */
   public CommandResult prove(String name, boolean asReference, String by) {
     return change(() -> proofs.prove(name, asReference, by, nanoTime.getAsLong()));
+  }
+
+  /** What agents are brought to from now on, one node after the other; empty for nothing. */
+  public void offer(Optional<ControlMessage.UpdateOffered> offer) {
+    changed(() -> rollout.offer(offer));
   }
 
   /** Launches that wait to be proved. A worker serves only after {@link #proved}. */

@@ -87,6 +87,46 @@ final class FleetEvents {
         "An agent that calls itself %s was refused (%s): %s".formatted(node, code, why));
   }
 
+  void updateOffered(FleetNode node, NodeUpdate update) {
+    info(
+        "update-offered",
+        node.name,
+        "Node %s is offered version %s; it runs %s."
+            .formatted(node.name, update.version(), update.before()));
+  }
+
+  void updateDeclined(FleetNode node, String version, String why) {
+    warn(
+        "update-declined",
+        node.name,
+        "Node %s does not take version %s: %s."
+            .formatted(node.name, version, cut(why, MESSAGE_CHARS_MAX)));
+  }
+
+  void updateReady(FleetNode node, String version) {
+    info(
+        "update-ready",
+        node.name,
+        "Node %s has version %s ready: it takes nothing new, finishes what runs and is replaced."
+            .formatted(node.name, version));
+  }
+
+  void updateDone(FleetNode node, NodeUpdate update) {
+    info(
+        "update-done",
+        node.name,
+        "Node %s runs version %s, generation %d; before it ran %s."
+            .formatted(node.name, update.version(), node.generation, update.before()));
+  }
+
+  void updateFailed(FleetNode node, String version, String why) {
+    warn(
+        "update-failed",
+        node.name,
+        "Node %s stays with version %s, version %s failed: %s."
+            .formatted(node.name, node.agentVersion, version, cut(why, MESSAGE_CHARS_MAX)));
+  }
+
   void placed(FleetWorker worker) {
     info(
         "worker-placed",

@@ -75,6 +75,9 @@ final class FleetNode {
   /** Workers that are still to be restarted, in turn; who ordered it; whose turn it is. */
   final Deque<String> restarts = new ArrayDeque<>();
 
+  /** The version that it was offered last. */
+  @Nullable NodeUpdate update;
+
   String restartsBy = "";
   String restarting = "";
 
@@ -92,6 +95,15 @@ final class FleetNode {
 
   boolean isConnected() {
     return contact == Contact.HEARD || contact == Contact.SILENT;
+  }
+
+  /** Who or what keeps its workers from taking anything new; empty where nothing does. */
+  String keptBy() {
+    if (!drainedBy.isEmpty()) {
+      return drainedBy;
+    }
+    NodeUpdate next = update;
+    return next != null && next.takesNothingNew() ? "the update to " + next.version() : "";
   }
 
   Placement.Presence presence() {

@@ -101,9 +101,9 @@ final class FleetWorker {
     return exit == Exit.STOPS;
   }
 
-  /** Who drained it or its node by hand, empty where nobody did. */
+  /** Who drained it or its node, by hand or for an update; empty where nobody did. */
   String commandedBy() {
-    return drainedBy.isEmpty() ? node.drainedBy : drainedBy;
+    return drainedBy.isEmpty() ? node.keptBy() : drainedBy;
   }
 
   /** Takes a report in; false where it is of an earlier launch and is not believed. */
@@ -164,10 +164,12 @@ final class FleetWorker {
 
   /** Whether it will take requests without anybody's doing: it starts, or is waited for. */
   boolean isComing() {
-    if (node.gone || isLeaving() || !commandedBy().isEmpty()) {
+    boolean byHand = !drainedBy.isEmpty() || !node.drainedBy.isEmpty();
+    if (node.gone || isLeaving() || byHand) {
       return false;
     }
-    return state == State.STARTING
+    return !commandedBy().isEmpty()
+        || state == State.STARTING
         || state == State.PROVING
         || state == State.SUSPECT
         || state == State.LOST

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  *     start
  * @param idleLanes work lanes that wait unopened
  * @param openLanes work lanes that are opened
+ * @param update how far it is with the version that it was offered last; empty where with none
  */
 public record NodeView(
     String name,
@@ -22,4 +23,5 @@ public record NodeView(
     int idleLanes,
     int openLanes,
     int workers,
-    boolean drained) {}
+    boolean drained,
+    String update) {}

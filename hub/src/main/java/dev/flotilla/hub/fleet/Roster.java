@@ -295,7 +295,7 @@ final class Roster {
                     node.name,
                     Optional.ofNullable(node.facts),
                     node.presence(),
-                    !node.drainedBy.isEmpty()))
+                    !node.keptBy().isEmpty()))
             .toList();
     Placement.Plan plan =
         Placement.plan(

@@ -21,13 +21,20 @@ final class Sessions {
   private static final Duration EVENT_WINDOW = Duration.ofMinutes(1);
 
   private final Roster roster;
+  private final Rollout rollout;
   private final FleetEvents events;
   private final FleetLimits limits;
   private final InstantSource clock;
   private final LongSupplier nanoTime;
 
-  Sessions(Roster roster, FleetLimits limits, InstantSource clock, LongSupplier nanoTime) {
+  Sessions(
+      Roster roster,
+      Rollout rollout,
+      FleetLimits limits,
+      InstantSource clock,
+      LongSupplier nanoTime) {
     this.roster = roster;
+    this.rollout = rollout;
     this.events = roster.events;
     this.limits = limits;
     this.clock = clock;
@@ -135,6 +142,7 @@ final class Sessions {
     } else {
       events.nodeBack(node);
     }
+    rollout.back(node, node.heardNanos);
     if (before != null) {
       before.cut("a newer control lane of the node took its place");
     }
@@ -167,6 +175,7 @@ final class Sessions {
       case ControlMessage.Happened happened -> events.fromAgent(node, happened);
       case ControlMessage.Progress progress ->
           roster.changed |= roster.progress.heard(node.name, progress, clock.instant());
+      case ControlMessage.UpdateStep step -> rollout.said(node, step, nanoTime.getAsLong());
       case ControlMessage.Goodbye goodbye -> {
         String why = "the agent of node " + node.name + " ended";
         AgentLink link = node.link;

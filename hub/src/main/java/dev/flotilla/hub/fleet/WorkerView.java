@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param startedWith exact command line of the launch, program first, empty before the first start
  * @param stateReason one sentence where the state needs one, empty otherwise
- * @param commandedBy who drained it by hand, empty where nobody did
+ * @param commandedBy who drained it, by hand or for an update; empty where nobody did
  * @param proof what its proof said of it, such as its speed; empty before and where it was refused
  */
 public record WorkerView(

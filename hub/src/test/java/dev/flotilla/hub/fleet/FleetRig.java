@@ -165,6 +165,7 @@ final class FleetRig implements Journal, FleetMemory {
     long generation;
     NodeFacts facts;
     String cut = "";
+    String version = "0.1";
 
     Agent(String node, String id, long generation, long freeGib) {
       this.node = node;
@@ -177,6 +178,7 @@ final class FleetRig implements Journal, FleetMemory {
     Agent again() {
       Agent next = new Agent(node, id, generation, 16);
       next.facts = facts;
+      next.version = version;
       next.workers.putAll(workers);
       return next;
     }
@@ -189,7 +191,7 @@ final class FleetRig implements Journal, FleetMemory {
     ControlMessage.@Nullable Refusal dials() {
       ControlMessage.Hello hello =
           new ControlMessage.Hello(
-              node, id, generation, "0.1", facts, List.copyOf(workers.values()));
+              node, id, generation, version, facts, List.copyOf(workers.values()));
       return switch (fleet.hello(this, id, hello)) {
         case Admission.Refused refused -> refused.refusal();
         case Admission.Admitted admitted -> {
@@ -208,6 +210,13 @@ final class FleetRig implements Journal, FleetMemory {
 
     void heartbeat() {
       says(new ControlMessage.Heartbeat(facts, List.copyOf(workers.values()), List.of()));
+    }
+
+    /** Its process ends, and the next one begins with no worker; it runs that version. */
+    Agent startsAnew(String version) {
+      Agent next = new Agent(node, id, generation + 1, 16);
+      next.version = version;
+      return next;
     }
 
     /** What it says of one worker from now on. */

@@ -61,7 +61,8 @@ final class PaperFleet implements DashboardData {
                 128,
                 90,
                 "NVIDIA RTX 4090"),
-            new NodeView("attic", false, 3, "0.1.0", null, NOON.minusSeconds(340), 0, 0, 1, false));
+            new NodeView(
+                "attic", false, 3, "0.1.0", null, NOON.minusSeconds(340), 0, 0, 1, false, ""));
     fleet.workers =
         List.of(
             worker("studio/qwen3-14b-1", "studio", State.SERVING, "", "Apple M3 Ultra"),
@@ -240,7 +241,8 @@ final class PaperFleet implements DashboardData {
         8,
         4,
         2,
-        false);
+        false,
+        "");
   }
 
   static Target target(String name, Target.Kind kind) {

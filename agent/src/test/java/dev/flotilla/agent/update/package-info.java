@@ -1,0 +1,4 @@
+@NullMarked
+package dev.flotilla.agent.update;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,138 @@
+package dev.flotilla.cli.fleet;
+
+import dev.flotilla.cli.Main;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * {@code flotilla agent} as a process that becomes another run of itself, by {@code execv}, as soon
+ * as a file says so. What would have ended its engines is killed before, so that they survive.
+ */
+final class ReExecutedAgent implements AutoCloseable {
+  private static final long LOOK_MILLIS = 50;
+
+  private final Process process;
+  private final Path go;
+
+  private ReExecutedAgent(Process process, Path go) {
+    this.process = process;
+    this.go = go;
+  }
+
+  static ReExecutedAgent start(Path folder, Path home, String hub, String token)
+      throws IOException {
+    Path go = folder.resolve("go");
+    List<String> command =
+        command(
+            List.of(
+                go.toString(),
+                "agent",
+                "--hub",
+                hub,
+                "--name",
+                "box",
+                "--install-engine",
+                "--home",
+                home.toString()));
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(Files.createTempFile(folder, "agent-", ".out").toFile());
+    builder.environment().putAll(Map.of("FLOTILLA_TOKEN", token));
+    return new ReExecutedAgent(builder.start(), go);
+  }
+
+  private static List<String> command(List<String> arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("--enable-native-access=ALL-UNNAMED");
+    command.add("-XX:TieredStopAtLevel=1");
+    command.add("-cp");
+    command.add(System.getProperty("java.class.path"));
+    command.add(ReExecutedAgent.class.getName());
+    command.addAll(arguments);
+    return command;
+  }
+
+  /** The file is there; the process takes it away before it becomes another. */
+  void becomesAnother() throws IOException {
+    Files.createFile(go);
+  }
+
+  boolean isAlive() {
+    return process.isAlive() && !Files.exists(go);
+  }
+
+  @Override
+  public void close() throws InterruptedException {
+    List<ProcessHandle> all = process.descendants().toList();
+    process.destroy();
+    if (!process.waitFor(60, TimeUnit.SECONDS)) {
+      process.destroyForcibly();
+    }
+    all.forEach(ProcessHandle::destroyForcibly);
+  }
+
+  public static void main(String[] arguments) {
+    List<String> words = List.of(arguments);
+    Thread.ofPlatform().daemon().start(() -> becomeAnother(words));
+    Main.main(words.subList(1, words.size()).toArray(String[]::new));
+  }
+
+  private static void becomeAnother(List<String> arguments) {
+    Path go = Path.of(arguments.getFirst());
+    try {
+      while (!Files.exists(go)) {
+        Thread.sleep(LOOK_MILLIS);
+      }
+      Files.delete(go);
+      killGuard();
+      execute(command(arguments));
+    } catch (Throwable e) {
+      e.printStackTrace();
+    }
+  }
+
+  /** The shell that would kill the engines. */
+  private static void killGuard() {
+    ProcessHandle.current()
+        .children()
+        .filter(child -> child.info().commandLine().orElse("").contains("trap '' INT HUP TERM"))
+        .forEach(guard -> {
+          guard.destroyForcibly();
+          guard.onExit().join();
+        });
+  }
+
+  /** Java has no exec; the C library's is called, which the command line above allows. */
+  @SuppressWarnings("restricted")
+  private static void execute(List<String> command) throws Throwable {
+    Linker linker = Linker.nativeLinker();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment words = arena.allocate(ValueLayout.ADDRESS, command.size() + 1L);
+      for (int i = 0; i < command.size(); i++) {
+        words.setAtIndex(ValueLayout.ADDRESS, i, arena.allocateFrom(command.get(i)));
+      }
+      words.setAtIndex(ValueLayout.ADDRESS, command.size(), MemorySegment.NULL);
+      int failed =
+          (int)
+              linker
+                  .downcallHandle(
+                      linker.defaultLookup().find("execv").orElseThrow(),
+                      FunctionDescriptor.of(
+                          ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS))
+                  .invokeExact(arena.allocateFrom(command.getFirst()), words);
+      throw new IllegalStateException("execv came back with " + failed);
+    }
+  }
+}
