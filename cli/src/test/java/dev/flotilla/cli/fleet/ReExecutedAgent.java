@@ -16,26 +16,20 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * {@code flotilla agent} as a process that becomes another run of itself, by {@code execv}, as soon
- * as a file says so. What would have ended its engines is killed before, so that they survive.
+ * as it is told to. What would have ended its engines is killed before, so that they survive.
  */
 final class ReExecutedAgent implements AutoCloseable {
-  private static final long LOOK_MILLIS = 50;
-
   private final Process process;
-  private final Path go;
 
-  private ReExecutedAgent(Process process, Path go) {
+  private ReExecutedAgent(Process process) {
     this.process = process;
-    this.go = go;
   }
 
   static ReExecutedAgent start(Path folder, Path home, String hub, String token)
       throws IOException {
-    Path go = folder.resolve("go");
     List<String> command =
         command(
             List.of(
-                go.toString(),
                 "agent",
                 "--hub",
                 hub,
@@ -49,7 +43,7 @@ final class ReExecutedAgent implements AutoCloseable {
             .redirectErrorStream(true)
             .redirectOutput(Files.createTempFile(folder, "agent-", ".out").toFile());
     builder.environment().putAll(Map.of("FLOTILLA_TOKEN", token));
-    return new ReExecutedAgent(builder.start(), go);
+    return new ReExecutedAgent(builder.start());
   }
 
   private static List<String> command(List<String> arguments) {
@@ -64,13 +58,14 @@ final class ReExecutedAgent implements AutoCloseable {
     return command;
   }
 
-  /** The file is there; the process takes it away before it becomes another. */
+  /** The process reads it, and becomes another. */
   void becomesAnother() throws IOException {
-    Files.createFile(go);
+    process.getOutputStream().write('\n');
+    process.getOutputStream().flush();
   }
 
   boolean isAlive() {
-    return process.isAlive() && !Files.exists(go);
+    return process.isAlive();
   }
 
   @Override
@@ -86,20 +81,17 @@ final class ReExecutedAgent implements AutoCloseable {
   public static void main(String[] arguments) {
     List<String> words = List.of(arguments);
     Thread.ofPlatform().daemon().start(() -> becomeAnother(words));
-    Main.main(words.subList(1, words.size()).toArray(String[]::new));
+    Main.main(arguments);
   }
 
   private static void becomeAnother(List<String> arguments) {
-    Path go = Path.of(arguments.getFirst());
     try {
-      while (!Files.exists(go)) {
-        Thread.sleep(LOOK_MILLIS);
+      if (System.in.read() == '\n') {
+        killGuard();
+        execute(command(arguments));
       }
-      Files.delete(go);
-      killGuard();
-      execute(command(arguments));
     } catch (Throwable e) {
-      e.printStackTrace();
+      throw new IllegalStateException("the agent did not become another", e);
     }
   }
 
