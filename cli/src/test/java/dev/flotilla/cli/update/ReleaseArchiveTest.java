@@ -70,8 +70,7 @@ final class ReleaseArchiveTest {
     Files.writeString(folder.resolve("tree/flotilla"), "the launcher");
     Files.writeString(folder.resolve("tree/cli/java.options"), "-Xmx1m");
     release(target);
-    try (ZipFile zip =
-        new ZipFile(folder.resolve("flotilla-" + VERSION + ".zip").toFile())) {
+    try (ZipFile zip = new ZipFile(folder.resolve("flotilla-" + VERSION + ".zip").toFile())) {
       assertThat(zip.getInputStream(zip.getEntry("flotilla"))).hasContent("the launcher");
     }
   }
