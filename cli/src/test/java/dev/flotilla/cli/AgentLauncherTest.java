@@ -58,7 +58,8 @@ final class AgentLauncherTest {
     Files.createFile(base.resolve("lib/flotilla-cli.jar"));
     Files.createFile(base.resolve("java.options"));
     Files.writeString(base.resolve("version"), "0.1.0\n");
-    Path jdk = Files.createDirectories(folder.resolve("jdk/bin")).getParent();
+    Path jdk = folder.resolve("jdk");
+    Files.createDirectories(jdk.resolve("bin"));
     Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"25\"\n");
     script(
         jdk.resolve("bin/java"), "shift 6\nexec bash \"" + folder.resolve("own") + "\" \"$@\"\n");

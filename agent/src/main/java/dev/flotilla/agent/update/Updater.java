@@ -11,6 +11,7 @@ import dev.flotilla.wire.Release;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -35,6 +36,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Updater implements UpdateDesk, AutoCloseable {
   private static final System.Logger LOG = System.getLogger(Updater.class.getName());
+
+  /** How long the end of the agent waits for a preparation to notice it. */
+  private static final Duration END_LIMIT = Duration.ofSeconds(2);
 
   /** Free bytes of the disk that a folder is on. */
   public interface Disk {
@@ -275,7 +279,9 @@ public final class Updater implements UpdateDesk, AutoCloseable {
     // After it nothing is written to the home any more, so that its lock may be released.
     if (last != null) {
       try {
-        last.join();
+        if (!last.join(END_LIMIT)) {
+          LOG.log(System.Logger.Level.WARNING, "The update''s thread did not end in time");
+        }
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }

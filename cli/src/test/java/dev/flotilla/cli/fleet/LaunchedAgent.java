@@ -142,11 +142,16 @@ final class LaunchedAgent implements AutoCloseable {
   }
 
   @Override
-  public void close() throws Exception {
+  public void close() {
     List<ProcessHandle> all = processes();
     launcher.destroy();
-    if (!launcher.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+    try {
+      if (!launcher.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
+        launcher.destroyForcibly();
+      }
+    } catch (InterruptedException e) {
       launcher.destroyForcibly();
+      Thread.currentThread().interrupt();
     }
     all.forEach(ProcessHandle::destroyForcibly);
   }

@@ -69,11 +69,16 @@ final class ReExecutedAgent implements AutoCloseable {
   }
 
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     List<ProcessHandle> all = process.descendants().toList();
     process.destroy();
-    if (!process.waitFor(60, TimeUnit.SECONDS)) {
+    try {
+      if (!process.waitFor(60, TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+      }
+    } catch (InterruptedException e) {
       process.destroyForcibly();
+      Thread.currentThread().interrupt();
     }
     all.forEach(ProcessHandle::destroyForcibly);
   }

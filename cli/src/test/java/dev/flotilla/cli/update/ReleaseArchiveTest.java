@@ -64,7 +64,8 @@ final class ReleaseArchiveTest {
   @Test
   void aBuildOfTheSourceTreeHasItsLauncherInTheTree() throws Exception {
     keygen();
-    Path target = Files.createDirectories(folder.resolve("tree/cli/target/lib")).getParent();
+    Path target = folder.resolve("tree/cli/target");
+    Files.createDirectories(target.resolve("lib"));
     Files.writeString(target.resolve("lib/a.jar"), "a");
     Files.writeString(target.resolve("version"), VERSION);
     Files.writeString(folder.resolve("tree/flotilla"), "the launcher");
