@@ -62,7 +62,8 @@ final class AgentLauncherTest {
     Files.createDirectories(jdk.resolve("bin"));
     Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"25\"\n");
     script(
-        jdk.resolve("bin/java"), "shift 6\nexec bash \"" + folder.resolve("own") + "\" \"$@\"\n");
+        jdk.resolve("bin/java"),
+        "[ -e \"${1#@}\" ] || exit 9\nshift 6\nexec bash \"" + folder.resolve("own") + "\" \"$@\"\n");
     Files.createDirectories(versions());
   }
 
