@@ -63,7 +63,9 @@ final class AgentLauncherTest {
     Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"25\"\n");
     script(
         jdk.resolve("bin/java"),
-        "[ -e \"${1#@}\" ] || exit 9\nshift 6\nexec bash \"" + folder.resolve("own") + "\" \"$@\"\n");
+        "[ -e \"${1#@}\" ] || exit 9\nshift 6\nexec bash \""
+            + folder.resolve("own")
+            + "\" \"$@\"\n");
     Files.createDirectories(versions());
   }
 
