@@ -327,9 +327,10 @@ class HostileRequestsTest {
   /** Somebody who asks an ordinary question again and again, and wants the ordinary answer. */
   private final class Neighbour implements AutoCloseable {
     private final ConcurrentLinkedQueue<String> wrong = new ConcurrentLinkedQueue<>();
-    private final Thread thread = Thread.ofVirtual().start(this::ask);
     private final AtomicInteger answers = new AtomicInteger();
     private volatile boolean over;
+    // The last: what it uses has to be there.
+    private final Thread thread = Thread.ofVirtual().start(this::ask);
 
     private void ask() {
       try (TestClient client = TestClient.connect(server.port())) {

@@ -22,10 +22,10 @@ import org.junit.jupiter.api.Test;
 /**
  * Workers that are right are not refused: proofs of three engines in many settings, each judged by
  * itself and beside each other one as its reference. It writes the table of docs/proof.md, from
- * which the thresholds were taken, to {@code target/calibration.md}; with {@code
- * -Dflotilla.proofs=100} of a hundred proofs, else of twenty.
+ * which the thresholds were taken, to {@code target/calibration.md}. It takes half an hour and more, so it runs on demand: {@code mvn
+ * test -Pcalibration -pl hub -am -Dflotilla.proofs=100}, or of twenty proofs without the number.
  */
-@Tag(RealEngine.TAG)
+@Tag("calibration")
 final class CalibrationTest {
   private static final int PROOFS = Integer.getInteger("flotilla.proofs", 20);
 
