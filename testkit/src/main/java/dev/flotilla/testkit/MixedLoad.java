@@ -90,17 +90,18 @@ public final class MixedLoad {
   /**
    * Asks until the time is over, and returns when all is answered.
    *
+   * @param least what each client asks in any case, however slow the machine
    * @param clients that ask one thing after another
    * @param seed of all that is drawn by lot
    */
-  public Outcome run(Duration time, int clients, long seed) {
+  public Outcome run(Duration time, int least, int clients, long seed) {
     long end = System.nanoTime() + time.toNanos();
     try (HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int i = 0; i < clients; i++) {
         Random random = new Random(seed * clients + i);
         threads.execute(() -> {
-          while (System.nanoTime() - end < 0) {
+          for (int asked = 0; asked < least || System.nanoTime() - end < 0; asked++) {
             anything(http, random);
             afterEach.run();
           }

@@ -21,6 +21,9 @@ class MixedLoadTest {
   private static final String SECONDS = "flotilla.load.seconds";
   private static final int SECONDS_DEFAULT = 4;
 
+  /** Of each client: together they have something of every kind. */
+  private static final int LEAST = 8;
+
   /** From it on, what has to be compiled is. */
   private static final int SECONDS_FOR_MEMORY = 120;
 
@@ -38,7 +41,7 @@ class MixedLoadTest {
               ServedAlone.NAME,
               seconds < SECONDS_FOR_MEMORY ? 250 : 500,
               () -> residentAt.put(System.nanoTime(), server.residentBytes()));
-      MixedLoad.Outcome outcome = load.run(Duration.ofSeconds(seconds), 8, 7);
+      MixedLoad.Outcome outcome = load.run(Duration.ofSeconds(seconds), LEAST, 8, 7);
       assertThat(outcome.wrong()).isEmpty();
       assertThat(outcome.answered()).isPositive();
       assertThat(outcome.left()).isPositive();
