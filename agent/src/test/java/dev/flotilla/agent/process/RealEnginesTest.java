@@ -202,7 +202,10 @@ class RealEnginesTest {
     final Supervisor supervisor;
 
     Agent(RealEngine engine) throws Exception {
-      Path program = Path.of(engine.program().getFirst());
+      // What a policy names is the package's own program.
+      Path program =
+          Path.of(engine.program().getFirst())
+              .resolveSibling(engine == RealEngine.MLX_LM ? "mlx_lm.server" : "vllm");
       Policy up = Policy.forUp(home);
       Map<String, EngineRule> rules = new HashMap<>(up.engines());
       rules.put(engine.word(), new EngineRule(Optional.of(program), false));
