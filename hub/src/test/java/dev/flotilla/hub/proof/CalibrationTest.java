@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.testkit.RealEngine;
 import dev.flotilla.testkit.RealServer;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,10 +20,10 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Workers that are right are not refused: proofs of three engines in many settings, each judged by
- * itself and beside each other one as its reference. It writes the table of docs/proof.md, from
- * which the thresholds were taken, to {@code target/calibration.md}. It takes half an hour and
- * more, so it runs on demand: {@code mvn test -Pcalibration -pl hub -am -Dflotilla.proofs=100}, or
- * of twenty proofs without the number.
+ * itself and beside each other one as its reference. It writes the table of docs/proof.md to
+ * {@code target/calibration.md}, anew after each proof: what is known stands there, whatever the
+ * next engine does. It takes half an hour and more, so it runs on demand: {@code mvn test
+ * -Pcalibration -pl hub -am -Dflotilla.proofs=100}, or of twenty proofs without the number.
  */
 @Tag("calibration")
 final class CalibrationTest {
@@ -47,9 +46,6 @@ final class CalibrationTest {
 
   private static List<Setting> settings() {
     return List.of(
-        new Setting(
-            "float32", RealServer.of(RealEngine.VLLM).options("--max-model-len", "1024"), 0, 2),
-        new Setting("bfloat16", RealServer.of(RealEngine.MLX_LM), 0, 1),
         new Setting("1 thread", llama("-t", "1"), 0, 1),
         new Setting("2 threads", llama("-t", "2"), 0, 1),
         new Setting("4 slots", llama("-t", "2", "-np", "4", "-c", "16384"), 0, 1),
@@ -57,18 +53,23 @@ final class CalibrationTest {
         new Setting("no flash attention", llama("-t", "2", "-fa", "off"), 0, 1),
         new Setting(
             "cache in 8 bits", llama("-t", "2", "-fa", "on", "-ctk", "q8_0", "-ctv", "q8_0"), 0, 1),
-        new Setting("under load", llama("-t", "2", "-np", "4", "-c", "16384"), 2, 1));
+        new Setting("under load", llama("-t", "2", "-np", "4", "-c", "16384"), 2, 1),
+        new Setting(
+            "float32", RealServer.of(RealEngine.VLLM).options("--max-model-len", "1024"), 0, 2),
+        new Setting("bfloat16", RealServer.of(RealEngine.MLX_LM), 0, 1));
   }
 
   @Test
   void workersThatAreRightAreNotRefused() throws Exception {
     List<Proof> proofs = new ArrayList<>();
     for (Setting setting : settings()) {
-      proofs.addAll(proofs(setting));
-      // What is known stands there, whatever the next engine does.
-      Files.writeString(Path.of("target", "calibration.md"), table(proofs));
+      prove(setting, proofs);
     }
 
+    assertThat(refused(proofs)).isEmpty();
+  }
+
+  private static List<String> refused(List<Proof> proofs) {
     List<String> refused = new ArrayList<>();
     for (Proof proof : proofs) {
       refused.addAll(refusals(proof, Optional.empty(), "alone"));
@@ -80,11 +81,10 @@ final class CalibrationTest {
                 "beside " + reference.engine().word() + ", " + reference.setting()));
       }
     }
-    assertThat(refused.stream().distinct()).isEmpty();
+    return refused.stream().distinct().toList();
   }
 
-  private static List<Proof> proofs(Setting setting) throws Exception {
-    List<Proof> proofs = new ArrayList<>();
+  private static void prove(Setting setting, List<Proof> proofs) throws Exception {
     AtomicBoolean loaded = new AtomicBoolean(true);
     try (RealServer server = setting.order().start();
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
@@ -102,13 +102,15 @@ final class CalibrationTest {
       for (int i = 0; i < count; i++) {
         proofs.add(
             new Proof(setting.order().engine(), setting.name(), AskedServer.evidence(server)));
+        Files.writeString(
+            Path.of("target", "calibration.md"),
+            "%s%nRefused: %s%n".formatted(table(proofs), refused(proofs)));
       }
       loaded.set(false);
       for (Future<?> each : asking) {
         each.get();
       }
     }
-    return proofs;
   }
 
   private static List<String> refusals(Proof proof, Optional<Evidence> reference, String beside) {
@@ -126,7 +128,7 @@ final class CalibrationTest {
   }
 
   /** For each engine the worst of its proofs, beside every other as reference. */
-  private static String table(List<Proof> proofs) throws IOException {
+  private static String table(List<Proof> proofs) {
     StringBuilder table =
         new StringBuilder(
             """
