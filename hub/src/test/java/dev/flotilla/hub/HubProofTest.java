@@ -12,9 +12,6 @@ import dev.flotilla.testkit.Gate;
 import dev.flotilla.testkit.PretendModel;
 import dev.flotilla.testkit.Script;
 import dev.flotilla.testkit.TestClient;
-import dev.flotilla.wire.ControlMessage;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,19 +60,7 @@ class HubProofTest {
   }
 
   private Hub hub(ProofLimits limits) throws Exception {
-    return closing(
-        Hub.start(
-            new HubConfig(
-                home,
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                Optional.empty(),
-                Optional.empty(),
-                false,
-                false,
-                "",
-                "test",
-                _ -> Optional.empty(),
-                limits)));
+    return closing(HubCalls.start(home, limits));
   }
 
   /** A hub that is as {@link #hub}, with other limits. */
@@ -88,12 +73,9 @@ class HubProofTest {
   private List<TestAgent> machines(String promise, String... nodes) throws Exception {
     List<TestAgent> agents = new ArrayList<>();
     for (String node : nodes) {
-      agents.add(joins(node));
+      agents.add(closing(HubCalls.joins(hub, node, node)));
     }
-    await()
-        .atMost(LIMIT)
-        .until(
-            () -> hub.fleet().nodes().stream().filter(n -> n.connected()).count() == nodes.length);
+    HubCalls.awaitNodes(hub, nodes.length);
     serves(nodes.length, promise);
     return agents;
   }
@@ -121,34 +103,8 @@ class HubProofTest {
     return closing(PretendModel.named("m", CONTEXT));
   }
 
-  private TestAgent joins(String node) {
-    String enrolled;
-    try (TestClient client = client()) {
-      enrolled =
-          client
-              .post(
-                  "/api/enrol",
-                  "{\"token\":\"%s\",\"node\":\"%s\",\"agentId\":\"id-of-%s\"}"
-                      .formatted(hub.tokens().oneShot(), node, node))
-              .reply()
-              .body();
-    }
-    String credential = enrolled.substring(enrolled.indexOf("fn-"), enrolled.lastIndexOf('"'));
-    return closing(
-        new TestAgent(hub.address().getPort(), node, 1, "id-of-" + node, credential)
-            .lanes(8)
-            .beats());
-  }
-
   private TestAgent serves(TestAgent agent, String worker, PretendModel engine) {
-    await()
-        .atMost(LIMIT)
-        .until(() ->
-            agent
-                .heard(ControlMessage.Desired.class)
-                .filter(desired ->
-                    desired.workers().stream().anyMatch(each -> each.id().equals(worker)))
-                .isPresent());
+    HubCalls.awaitWanted(agent, worker);
     return agent.serves(worker, 1, engine.engine().port());
   }
 
@@ -312,6 +268,29 @@ class HubProofTest {
     long before = clientsRequests(engine);
     assertThat(chat(CHAT).status()).isGreaterThanOrEqualTo(400);
     assertThat(clientsRequests(engine)).isEqualTo(before);
+  }
+
+  @Test
+  void workersOfOneMachineTakeTurnsAlsoWhereItHasTwoAgents() throws Exception {
+    TestAgent one = closing(HubCalls.joins(hub, "one", "box"));
+    TestAgent two = closing(HubCalls.joins(hub, "two", "box"));
+    TestAgent elsewhere = closing(HubCalls.joins(hub, "zoo", "zoo"));
+    HubCalls.awaitNodes(hub, 3);
+    serves(3, "");
+    Gate gate = Gate.closed();
+    PretendModel waits = engine();
+    serves(one, "one/m-1", engine().waitsFor(gate));
+    await().atMost(LIMIT).until(() -> gate.waiting() > 0);
+
+    serves(two, "two/m-1", waits);
+    awaitState("two/m-1", State.PROVING);
+    serves(elsewhere, "zoo/m-1", engine());
+
+    awaitState("zoo/m-1", State.SERVING);
+    assertThat(waits.engine().requests()).as("its machine is busy").isEmpty();
+    gate.open();
+    awaitState("one/m-1", State.SERVING);
+    awaitState("two/m-1", State.SERVING);
   }
 
   @Test

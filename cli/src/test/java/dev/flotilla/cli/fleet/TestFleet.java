@@ -129,8 +129,8 @@ public final class TestFleet implements AutoCloseable {
     }
     // Workers go where memory is free among the nodes that are there.
     fleet.awaitNodes(nodes.length);
-    // Agents that share one machine's processors, where each takes all of them for its own: engines
-    // whose threads wait for each other in a loop would be proved at a token a second.
+    // Agents that share one machine's processors, where each takes all of them for its own: asked
+    // at once, engines whose threads wait for each other in a loop would make a token a second.
     int threads = Math.max(1, Runtime.getRuntime().availableProcessors() / nodes.length);
     fleet.apply(
         """

@@ -19,6 +19,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
@@ -27,6 +28,7 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
 
 /**
  * The one owner of what the fleet is: which nodes there are, which workers are placed on them, and
@@ -214,6 +216,22 @@ public final class Fleet implements FleetSource, AgentDesk, AutoCloseable {
 
   public Optional<NodeView> node(String name) {
     return locked(() -> Optional.ofNullable(roster.nodes.get(name)).map(this::view));
+  }
+
+  /**
+   * The nodes of the machine that a node is on, itself among them: those whose agents tell the same
+   * host name.
+   */
+  public Set<String> onMachineOf(String node) {
+    return locked(() -> {
+      FleetNode one = roster.nodes.get(node);
+      return one == null
+          ? Set.of(node)
+          : roster.nodes.values().stream()
+              .filter(one::sharesMachineWith)
+              .map(each -> each.name)
+              .collect(Collectors.toSet());
+    });
   }
 
   /** What went through the work lanes, as each node's agent counted since its start, by node. */

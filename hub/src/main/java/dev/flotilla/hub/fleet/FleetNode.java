@@ -154,6 +154,11 @@ final class FleetNode {
     return facts == null ? "" : facts.host();
   }
 
+  /** Whether both agents run on one machine, as far as its name tells. */
+  boolean sharesMachineWith(FleetNode other) {
+    return name.equals(other.name) || (!host().isEmpty() && host().equals(other.host()));
+  }
+
   String gpu() {
     return facts == null || facts.accelerators().isEmpty()
         ? ""

@@ -20,8 +20,8 @@ import java.util.function.ToIntFunction;
  *
  * <p><b>Load is not illness.</b> An answer's speed is taken as it would have been alone and behind
  * a short prompt, by the worker's own curve. As requests beside it count all that were in flight on
- * its node, when it began or when it ended, whichever were more: so an answer is rather taken for
- * one of a busy machine. Without a curve nothing is said of speed.
+ * its machine, when it began or when it ended, whichever were more: so an answer is rather taken
+ * for one of a busy machine. Without a curve nothing is said of speed.
  *
  * <p>The last worker of a model is not drained for slowness: people are told, once, until it is
  * well again.
@@ -37,7 +37,7 @@ public final class LiveWatch implements TargetWatch {
 
   private final Fleet fleet;
   private final Prover prover;
-  private final ToIntFunction<String> inFlightOnNode;
+  private final ToIntFunction<String> inFlightOnMachine;
   private final Journal journal;
   private final ProofLimits limits;
   private final LongSupplier nanoClock;
@@ -54,18 +54,18 @@ public final class LiveWatch implements TargetWatch {
   }
 
   /**
-   * @param inFlightOnNode requests in flight on all workers of a node
+   * @param inFlightOnMachine requests in flight on all workers of a node's machine
    */
   public LiveWatch(
       Fleet fleet,
       Prover prover,
-      ToIntFunction<String> inFlightOnNode,
+      ToIntFunction<String> inFlightOnMachine,
       Journal journal,
       ProofLimits limits,
       LongSupplier nanoClock) {
     this.fleet = fleet;
     this.prover = prover;
-    this.inFlightOnNode = inFlightOnNode;
+    this.inFlightOnMachine = inFlightOnMachine;
     this.journal = journal;
     this.limits = limits;
     this.nanoClock = nanoClock;
@@ -83,7 +83,7 @@ public final class LiveWatch implements TargetWatch {
         || decodeNanos <= 0) {
       return;
     }
-    int beside = Math.max(inFlight, inFlightOnNode.applyAsInt(target.node()) + 1);
+    int beside = Math.max(inFlight, inFlightOnMachine.applyAsInt(target.node()) + 1);
     double alone =
         completionTokens
             * 1e9

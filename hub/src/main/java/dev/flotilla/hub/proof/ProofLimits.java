@@ -12,7 +12,7 @@ import java.time.Duration;
  * @param brokenMax probes of a wrong shape after which the rest is not asked (default 5)
  * @param firstTokens tokens of the one answer by which the speed of a model's first worker is
  *     checked (default 32)
- * @param atOnce proofs that go on at the same time, each on a node of its own (default 4)
+ * @param atOnce proofs that go on at the same time, each on a machine of its own (default 4)
  * @param reuse how long a proof stands for equal workers (default 24 h)
  * @param measureWait how long the measuring of a worker that serves waits between two tries to find
  *     it without work (default 2 s)

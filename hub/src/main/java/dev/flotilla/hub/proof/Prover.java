@@ -17,6 +17,7 @@ import dev.flotilla.wire.WorkerSpec;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
@@ -35,9 +36,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Looks for launches that wait to be proved and sees to it that each is.
  *
- * <p><b>Turns.</b> One proof at a time on a node, so that none is slowed by another of the hub's
- * making; {@link ProofLimits#atOnce()} in all. A proof that takes longer than {@link
- * ProofLimits#whole()} is broken off, and its worker refused.
+ * <p><b>Turns.</b> One proof at a time on a machine, however many agents it has, so that none is
+ * slowed by another of the hub's making; {@link ProofLimits#atOnce()} in all. A proof that takes
+ * longer than {@link ProofLimits#whole()} is broken off, and its worker refused.
  *
  * <p><b>What stands.</b> A launch that was proved already (its node was away, the hub was started
  * again), and one whose equal was proved whole within the day, serves at once. A model's first
@@ -136,7 +137,8 @@ public final class Prover implements AutoCloseable {
                   ProofKey.of(candidate), candidate.worker(), candidate.generation());
       if (standing.filter(proof -> keepsFloor(candidate, proof)).isPresent()) {
         stand(candidate, standing.get());
-      } else if (busyNodes.size() < limits.atOnce() && busyNodes.add(candidate.target().node())) {
+      } else if (busyNodes.size() < limits.atOnce() && !provesOn(candidate.target().node())) {
+        busyNodes.add(candidate.target().node());
         var _ = threads.submit(() -> prove(candidate));
       }
     }
@@ -302,20 +304,24 @@ public final class Prover implements AutoCloseable {
         .isPresent();
   }
 
-  /** Nothing is asked of anything on the node, nor proved there. */
+  /** Nothing is asked of anything on the machine, nor proved there. */
   private boolean isIdle(Target target) {
-    return !dispatcher.isCrowded()
-        && !busyNodes.contains(target.node())
-        && inFlightOn(target.node()) == 0;
+    return !dispatcher.isCrowded() && !provesOn(target.node()) && inFlightOn(target.node()) == 0;
   }
 
-  /** Requests in flight on all workers of a node. */
+  /** Whether something is being proved on a node's machine. */
+  private boolean provesOn(String node) {
+    return !Collections.disjoint(fleet.onMachineOf(node), busyNodes);
+  }
+
+  /** Requests in flight on all workers of a node's machine. */
   public int inFlightOn(String node) {
+    Set<String> machine = fleet.onMachineOf(node);
     int all = 0;
     Set<String> counted = new HashSet<>();
     for (FleetSnapshot.Name name : fleet.current().names().values()) {
       for (Target each : name.targets()) {
-        if (each.node().equals(node) && counted.add(each.ledgerKey())) {
+        if (machine.contains(each.node()) && counted.add(each.ledgerKey())) {
           all += ledger.inFlight(each.ledgerKey());
         }
       }
@@ -374,7 +380,7 @@ public final class Prover implements AutoCloseable {
     @Override
     public boolean disturbed(int requests) {
       return dispatcher.isCrowded()
-          || busyNodes.contains(target.node())
+          || provesOn(target.node())
           || inFlightOn(target.node()) > requests;
     }
   }

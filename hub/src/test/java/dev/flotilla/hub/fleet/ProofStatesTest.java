@@ -51,6 +51,24 @@ final class ProofStatesTest {
   }
 
   @Test
+  void agentsThatTellOneHostNameAreOnOneMachine() {
+    FleetRig.Agent beside = rig.agent("beside");
+    FleetRig.Agent elsewhere = rig.agent("elsewhere");
+    FleetRig.Agent nameless = rig.agent("nameless");
+    box.facts = Fleets.machineOf("tower", "linux", "x86_64", 16);
+    box.heartbeat();
+    beside.facts = box.facts;
+    elsewhere.facts = Fleets.machineOf("laptop", "linux", "x86_64", 16);
+    nameless.facts = Fleets.machineOf("", "linux", "x86_64", 16);
+    List.of(beside, elsewhere, nameless).forEach(FleetRig.Agent::joins);
+
+    assertThat(rig.fleet.onMachineOf("box")).containsExactlyInAnyOrder("box", "beside");
+    assertThat(rig.fleet.onMachineOf("elsewhere")).containsExactly("elsewhere");
+    assertThat(rig.fleet.onMachineOf("nameless")).containsExactly("nameless");
+    assertThat(rig.fleet.onMachineOf("unknown")).containsExactly("unknown");
+  }
+
+  @Test
   void aReadyWorkerIsNobodysTargetBeforeItsProof() {
     assertThat(rig.state("box/m-1")).isEqualTo(State.PROVING);
     assertThat(targets()).isEmpty();

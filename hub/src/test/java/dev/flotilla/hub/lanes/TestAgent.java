@@ -7,6 +7,7 @@ import dev.flotilla.wire.ControlCodec;
 import dev.flotilla.wire.ControlMessage;
 import dev.flotilla.wire.LaneLine;
 import dev.flotilla.wire.LineReader;
+import dev.flotilla.wire.NodeFacts;
 import dev.flotilla.wire.WorkerReport;
 import java.io.BufferedInputStream;
 import java.io.IOException;
@@ -43,8 +44,10 @@ public final class TestAgent implements AutoCloseable {
   volatile boolean replenishes = true;
   volatile boolean answersOpen = true;
   volatile boolean controlEnded;
+  private volatile long freeGib = 16;
 
   private final int hubPort;
+  private final String host;
   private final long generation;
   private final String credential;
   final Set<Socket> engineSockets = ConcurrentHashMap.newKeySet();
@@ -62,20 +65,20 @@ public final class TestAgent implements AutoCloseable {
   }
 
   public TestAgent(int hubPort, String node, long generation, String agentId, String credential) {
+    this(hubPort, node, node, generation, agentId, credential);
+  }
+
+  /** One on a machine of that name, which other agents may be on, too. */
+  public TestAgent(
+      int hubPort, String node, String host, long generation, String agentId, String credential) {
+    this.host = host;
     this.credential = credential;
     this.hubPort = hubPort;
     this.node = node;
     this.generation = generation;
     try {
       control = dial("control", credential);
-      say(
-          new ControlMessage.Hello(
-              node,
-              agentId,
-              generation,
-              "0.1",
-              Fleets.machineOf(node, "linux", "x86_64", 16),
-              List.of()));
+      say(new ControlMessage.Hello(node, agentId, generation, "0.1", machine(), List.of()));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -122,9 +125,18 @@ public final class TestAgent implements AutoCloseable {
   public void heartbeat() {
     say(
         new ControlMessage.Heartbeat(
-            Fleets.machineOf(node, "linux", "x86_64", 16),
-            List.copyOf(reports.values()),
-            List.of()));
+            machine(), List.copyOf(reports.values()), List.of()));
+  }
+
+  private NodeFacts machine() {
+    return Fleets.machineOf(host, "linux", "x86_64", freeGib);
+  }
+
+  /** Says that so much of its machine's memory is free. */
+  public TestAgent hasFree(long gib) {
+    freeGib = gib;
+    heartbeat();
+    return this;
   }
 
   public TestAgent lanes(int count) {
