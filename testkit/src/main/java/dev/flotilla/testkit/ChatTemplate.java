@@ -9,7 +9,13 @@ import java.util.Locale;
 /** Chat templates of our own, with which the {@link SmallModel} does what its own can't. */
 public enum ChatTemplate {
   /** ChatML that tells the model of its tools and writes calls as Hermes does. */
-  TOOLS;
+  TOOLS,
+
+  /**
+   * The same of a model that thinks: the prompt of an answer opens the thought, unless {@code
+   * enable_thinking} is false.
+   */
+  THINK;
 
   /** The template as a file, in the tests' cache. */
   public Path file() {
