@@ -123,9 +123,7 @@ public final class TestAgent implements AutoCloseable {
 
   /** Says that it is there, and how its workers are. */
   public void heartbeat() {
-    say(
-        new ControlMessage.Heartbeat(
-            machine(), List.copyOf(reports.values()), List.of()));
+    say(new ControlMessage.Heartbeat(machine(), List.copyOf(reports.values()), List.of()));
   }
 
   private NodeFacts machine() {

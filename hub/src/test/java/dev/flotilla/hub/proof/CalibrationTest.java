@@ -20,10 +20,10 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Workers that are right are not refused: proofs of three engines in many settings, each judged by
- * itself and beside each other one as its reference. It writes the table of docs/proof.md to
- * {@code target/calibration.md}, anew after each proof: what is known stands there, whatever the
- * next engine does. It takes half an hour and more, so it runs on demand: {@code mvn test
- * -Pcalibration -pl hub -am -Dflotilla.proofs=100}, or of twenty proofs without the number.
+ * itself and beside each other one as its reference. It writes the table of docs/proof.md to {@code
+ * target/calibration.md}, anew after each proof: what is known stands there, whatever the next
+ * engine does. It takes half an hour and more, so it runs on demand: {@code mvn test -Pcalibration
+ * -pl hub -am -Dflotilla.proofs=100}, or of twenty proofs without the number.
  */
 @Tag("calibration")
 final class CalibrationTest {
