@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
@@ -112,6 +113,29 @@ final class LauncherTest {
 
     assertThat(launch("serve", "m.gguf").out()).contains(options).doesNotContain("java.options");
     assertThat(launch("up").out()).contains("cli/java.options").doesNotContain("builtin.options");
+  }
+
+  @Test
+  void anUnpackedReleaseHasBothJvmsOptionsBesideItAndBuildsNothing() throws Exception {
+    Path release = Files.createDirectories(folder.resolve("release"));
+    Files.createDirectories(release.resolve("lib"));
+    Files.createFile(release.resolve("lib/flotilla-cli.jar"));
+    Files.writeString(release.resolve("version"), "0.2.0\n");
+    Files.copy(
+        tree().resolve("flotilla"),
+        release.resolve("flotilla"),
+        StandardCopyOption.COPY_ATTRIBUTES);
+
+    Ended engine = new FlotillaCall(release.resolve("flotilla"), "serve", "m.gguf").ended();
+    Ended up = new FlotillaCall(release.resolve("flotilla"), "up").ended();
+
+    assertThat(engine.out())
+        .contains("/release/builtin.options] ", "[serve] [m.gguf] ")
+        .doesNotContain("java.options");
+    assertThat(up.out())
+        .contains("/release/java.options] ", "[up] ")
+        .doesNotContain("builtin.options");
+    assertThat(builds()).isEmpty();
   }
 
   @Test

@@ -21,13 +21,17 @@ import java.util.zip.ZipFile;
 /**
  * The file of a release, opened: names first, then bytes, each within its limit.
  *
- * <p>Only what a release consists of is let out of it. A name is one of three words, or {@code
+ * <p>Only what a release consists of is let out of it. A name is one of four words, or {@code
  * lib/} and a jar's name without a slash; so no entry can lead out of the folder, be a link or lie
  * over another.
  */
 final class ReleaseArchive {
-  /** Beside the jars: the launcher, its options for java, and what this version is called. */
-  private static final Set<String> FILES = Set.of("flotilla", "java.options", "version");
+  /**
+   * Beside the jars: the launcher, its options for java, those for the built-in engine's, and what
+   * this version is called.
+   */
+  private static final Set<String> FILES =
+      Set.of("flotilla", "java.options", "builtin.options", "version");
 
   private static final Pattern JAR = Pattern.compile("lib/[A-Za-z0-9][A-Za-z0-9._+-]{0,127}\\.jar");
   private static final int SMALL_BYTES_MAX = 1 << 20;

@@ -23,6 +23,7 @@ final class Archives {
     Map<String, byte[]> contents = new LinkedHashMap<>();
     contents.put("flotilla", bytes("#!/bin/sh\nexit 0\n"));
     contents.put("java.options", bytes("-Xmx64m\n"));
+    contents.put("builtin.options", bytes("-Xmx192m\n"));
     contents.put("version", bytes(version + "\n"));
     contents.put("lib/flotilla-cli.jar", new byte[300_000]);
     return contents;

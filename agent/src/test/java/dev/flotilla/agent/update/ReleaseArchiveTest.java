@@ -102,7 +102,7 @@ class ReleaseArchiveTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"flotilla", "java.options", "version"})
+  @ValueSource(strings = {"flotilla", "java.options", "builtin.options", "version"})
   void whatEveryReleaseHasMustBeThere(String name) {
     Map<String, byte[]> contents = Archives.contents("0.2.0");
     contents.remove(name);

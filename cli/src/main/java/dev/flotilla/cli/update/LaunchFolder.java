@@ -62,6 +62,15 @@ public record LaunchFolder(Path folder) {
         : folder.resolve("../java.options").normalize();
   }
 
+  /** Of the built-in engine's JVM. */
+  Path engineOptions() {
+    return isRelease()
+        ? folder.resolve("builtin.options")
+        : folder
+            .resolve("../../agent/src/main/resources/dev/flotilla/agent/engine/builtin.options")
+            .normalize();
+  }
+
   private boolean isRelease() {
     return Files.exists(folder.resolve("flotilla"));
   }

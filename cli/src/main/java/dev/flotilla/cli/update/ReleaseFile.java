@@ -117,6 +117,7 @@ public record ReleaseFile(Path file, Release release) {
     Map<String, Path> entries = new TreeMap<>();
     entries.put("flotilla", folder.launcher());
     entries.put("java.options", folder.options());
+    entries.put("builtin.options", folder.engineOptions());
     entries.put("version", folder.folder().resolve("version"));
     try (Stream<Path> jars = Files.list(folder.lib())) {
       jars.filter(jar -> jar.toString().endsWith(".jar"))

@@ -54,7 +54,13 @@ final class ReleaseArchiveTest {
     try (ZipFile zip = new ZipFile(file.toFile())) {
       assertThat(Collections.list(zip.entries()))
           .extracting(ZipEntry::getName)
-          .containsExactly("flotilla", "java.options", "lib/a.jar", "lib/b.jar", "version");
+          .containsExactly(
+              "builtin.options",
+              "flotilla",
+              "java.options",
+              "lib/a.jar",
+              "lib/b.jar",
+              "version");
     }
     byte[] bytes = Files.readAllBytes(file);
     release(build);
@@ -62,7 +68,7 @@ final class ReleaseArchiveTest {
   }
 
   @Test
-  void aBuildOfTheSourceTreeHasItsLauncherInTheTree() throws Exception {
+  void aBuildOfTheSourceTreeHasItsLauncherAndItsOptionsInTheTree() throws Exception {
     keygen();
     Path target = folder.resolve("tree/cli/target");
     Files.createDirectories(target.resolve("lib"));
@@ -70,9 +76,14 @@ final class ReleaseArchiveTest {
     Files.writeString(target.resolve("version"), VERSION);
     Files.writeString(folder.resolve("tree/flotilla"), "the launcher");
     Files.writeString(folder.resolve("tree/cli/java.options"), "-Xmx1m");
+    Path engine = folder.resolve("tree/agent/src/main/resources/dev/flotilla/agent/engine");
+    Files.createDirectories(engine);
+    Files.writeString(engine.resolve("builtin.options"), "-Xmx2m");
     release(target);
     try (ZipFile zip = new ZipFile(folder.resolve("flotilla-" + VERSION + ".zip").toFile())) {
       assertThat(zip.getInputStream(zip.getEntry("flotilla"))).hasContent("the launcher");
+      assertThat(zip.getInputStream(zip.getEntry("java.options"))).hasContent("-Xmx1m");
+      assertThat(zip.getInputStream(zip.getEntry("builtin.options"))).hasContent("-Xmx2m");
     }
   }
 
@@ -116,6 +127,7 @@ final class ReleaseArchiveTest {
     Files.createDirectories(build.resolve("lib"));
     Files.writeString(build.resolve("flotilla"), "#!/bin/sh\n");
     Files.writeString(build.resolve("java.options"), "-Xmx1m\n");
+    Files.writeString(build.resolve("builtin.options"), "-Xmx2m\n");
     Files.writeString(build.resolve("version"), VERSION + "\n");
     Files.writeString(build.resolve("lib/b.jar"), "b");
     Files.writeString(build.resolve("lib/a.jar"), "a");
