@@ -9,6 +9,7 @@ import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.net.ConnectException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -58,6 +59,12 @@ public final class HubClient {
         HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(CONNECT_LIMIT);
     ca.map(PrivateAuthority::trusting).ifPresent(builder::sslContext);
     this.http = builder.build();
+  }
+
+  /** A text as it stands in a path or a query. */
+  public static String encoded(String text) {
+    // The space of a form, which in a path is a plus.
+    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
   /** The address that is asked. */

@@ -1,5 +1,6 @@
 package dev.flotilla.cli.command;
 
+import dev.flotilla.cli.client.HubClient;
 import dev.flotilla.cli.client.HubOptions;
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.Format;
@@ -7,8 +8,6 @@ import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Style;
 import dev.flotilla.cli.output.Text;
 import java.io.IOException;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -65,7 +64,7 @@ public final class Apply implements Callable<Integer> {
                 "/api/apply?dry-run="
                     + dryRun
                     + "&file="
-                    + URLEncoder.encode(name, StandardCharsets.UTF_8),
+                    + HubClient.encoded(name),
                 "application/yaml",
                 body);
     if (format.forPrograms()) {

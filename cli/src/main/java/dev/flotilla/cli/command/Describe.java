@@ -10,8 +10,6 @@ import dev.flotilla.cli.output.Table;
 import dev.flotilla.cli.output.Table.Cell;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WrongUsage;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -220,7 +218,7 @@ public final class Describe implements Callable<Integer> {
     if (by.isEmpty()) {
       return;
     }
-    JsonNode usage = client.get("/api/usage?by=" + by + "&name=" + encoded(name));
+    JsonNode usage = client.get("/api/usage?by=" + by + "&name=" + HubClient.encoded(name));
     shell.out().println(Style.STRONG.apply("Last 24 hours", shell.colours()));
     shell
         .out()
@@ -246,7 +244,7 @@ public final class Describe implements Callable<Integer> {
 
   /** What its last proof found: what did not hold, with what was expected; else its speed. */
   private void printProof(HubClient client) {
-    JsonNode proofs = client.get("/api/proofs?limit=1&worker=" + encoded(name));
+    JsonNode proofs = client.get("/api/proofs?limit=1&worker=" + HubClient.encoded(name));
     if (proofs.isEmpty()) {
       return;
     }
@@ -302,7 +300,7 @@ public final class Describe implements Callable<Integer> {
 
   /** Its last states, oldest first. */
   private void printHistory(HubClient client) {
-    JsonNode states = client.get("/api/history?limit=" + STATES_SHOWN + "&worker=" + encoded(name));
+    JsonNode states = client.get("/api/history?limit=" + STATES_SHOWN + "&worker=" + HubClient.encoded(name));
     if (states.isEmpty()) {
       return;
     }
@@ -323,10 +321,6 @@ public final class Describe implements Callable<Integer> {
     }
   }
 
-  private static String encoded(String text) {
-    return URLEncoder.encode(text, StandardCharsets.UTF_8);
-  }
-
   /** What its events are filed under. */
   private String subject() {
     return kind == Listing.REPORTS ? "report-" + name : name;
@@ -334,7 +328,7 @@ public final class Describe implements Callable<Integer> {
 
   private List<JsonNode> eventsOf(HubClient client) {
     return client
-        .get("/api/events?limit=" + EVENTS_SHOWN + "&subject=" + encoded(subject()))
+        .get("/api/events?limit=" + EVENTS_SHOWN + "&subject=" + HubClient.encoded(subject()))
         .valueStream()
         .toList();
   }

@@ -1,13 +1,12 @@
 package dev.flotilla.cli.command;
 
+import dev.flotilla.cli.client.HubClient;
 import dev.flotilla.cli.client.HubOptions;
 import dev.flotilla.cli.output.Format;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Since;
 import dev.flotilla.cli.output.WholeNumber;
 import dev.flotilla.cli.output.WrongUsage;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -119,7 +118,7 @@ public final class Get implements Callable<Integer> {
     if (kind == Listing.EVENTS) {
       path += "?limit=" + most + "&after=" + after;
       if (subject != null) {
-        path += "&subject=" + encoded(subject);
+        path += "&subject=" + HubClient.encoded(subject);
       }
     }
     if (kind == Listing.REQUESTS) {
@@ -132,9 +131,9 @@ public final class Get implements Callable<Integer> {
   /** Lines go on as they come, where they are wanted as lines: a log may be long. */
   private int usage() {
     String path = kind.path() + "?limit=" + (limit == null ? USAGE_LIMIT : limit);
-    path += since == null ? "" : "&since=" + encoded(since.toString());
-    path += onlyModel == null ? "" : "&model=" + encoded(onlyModel);
-    path += onlyKey == null ? "" : "&key=" + encoded(onlyKey);
+    path += since == null ? "" : "&since=" + HubClient.encoded(since.toString());
+    path += onlyModel == null ? "" : "&model=" + HubClient.encoded(onlyModel);
+    path += onlyKey == null ? "" : "&key=" + HubClient.encoded(onlyKey);
     if (format == Format.JSONL) {
       hub.client(shell).lines(path, line -> shell.out().println(line));
       shell.out().flush();
@@ -144,10 +143,6 @@ public final class Get implements Callable<Integer> {
     hub.client(shell).lines(path, line -> list.add(JsonMapper.shared().readTree(line)));
     kind.print(list, format, shell);
     return 0;
-  }
-
-  private static String encoded(String text) {
-    return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }
 
   /** As many as a hub hands out at once, of the usage log. */

@@ -6,8 +6,6 @@ import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WrongUsage;
 import dev.flotilla.wire.Names;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -100,10 +98,7 @@ public final class Keys extends CommandGroup {
       name = "revoke",
       description = "Ends a key: whoever asks with it is refused from now on.",
       footer = {"%nExample:", "  flotilla keys revoke laptop-editor"})
-  public static final class Revoke implements Callable<Integer> {
-    private final Shell shell;
-    @Mixin private final HubOptions hub = new HubOptions();
-
+  public static final class Revoke extends RevokeCommand {
     @Parameters(paramLabel = "NAME", description = "As 'flotilla get keys' shows it.")
     private String name = "";
 
@@ -113,20 +108,17 @@ public final class Keys extends CommandGroup {
     private boolean force;
 
     public Revoke(Shell shell) {
-      this.shell = shell;
+      super("/api/keys", shell);
     }
 
     @Override
-    public Integer call() {
-      JsonNode answer =
-          hub.client(shell)
-              .delete(
-                  "/api/keys/"
-                      + URLEncoder.encode(name, StandardCharsets.UTF_8)
-                      + (force ? "?force=true" : ""));
-      shell.out().println(Text.printable(answer.path("message").asString("")));
-      shell.out().flush();
-      return 0;
+    protected String name() {
+      return name;
+    }
+
+    @Override
+    protected String query() {
+      return force ? "?force=true" : "";
     }
   }
 

@@ -5,8 +5,6 @@ import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WholeNumber;
 import dev.flotilla.hub.keys.EnrolmentTokens;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -99,24 +97,17 @@ public final class Tokens extends CommandGroup {
       name = "revoke",
       description = "Ends a token; machines that have joined with it stay.",
       footer = {"%nExample:", "  flotilla tokens revoke t3f9"})
-  public static final class Revoke implements Callable<Integer> {
-    private final Shell shell;
-    @Mixin private final HubOptions hub = new HubOptions();
-
+  public static final class Revoke extends RevokeCommand {
     @Parameters(paramLabel = "ID", description = "As 'flotilla get tokens' shows it.")
     private String id = "";
 
     public Revoke(Shell shell) {
-      this.shell = shell;
+      super("/api/tokens", shell);
     }
 
     @Override
-    public Integer call() {
-      JsonNode answer =
-          hub.client(shell).delete("/api/tokens/" + URLEncoder.encode(id, StandardCharsets.UTF_8));
-      shell.out().println(Text.printable(answer.path("message").asString("")));
-      shell.out().flush();
-      return 0;
+    protected String name() {
+      return id;
     }
   }
 }

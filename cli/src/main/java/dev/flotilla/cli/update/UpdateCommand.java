@@ -1,15 +1,15 @@
 package dev.flotilla.cli.update;
 
+import dev.flotilla.cli.client.HubClient;
 import dev.flotilla.cli.client.HubOptions;
 import dev.flotilla.cli.command.CommandGroup;
+import dev.flotilla.cli.command.RevokeCommand;
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.wire.Release;
 import java.io.IOException;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -69,18 +69,20 @@ public final class UpdateCommand extends CommandGroup {
           hub.client(shell)
               .upload(
                   "/api/releases?version="
-                      + encoded(release.version())
+                      + HubClient.encoded(release.version())
                       + "&bytes="
                       + release.bytes()
                       + "&sha256="
-                      + encoded(release.sha256())
+                      + HubClient.encoded(release.sha256())
                       + "&signature="
-                      + encoded(release.signature())
+                      + HubClient.encoded(release.signature())
                       + "&again="
                       + again,
                   "application/zip",
                   made.file());
-      return said(shell, answer);
+      shell.out().println(Text.printable(answer.path("message").asString("")));
+      shell.out().flush();
+      return 0;
     }
   }
 
@@ -89,30 +91,17 @@ public final class UpdateCommand extends CommandGroup {
       name = "withdraw",
       description = "Takes a release back; agents that run it keep it.",
       footer = {"%nExample:", "  flotilla update withdraw 0.1.0+412.g4cad8a3"})
-  public static final class Withdraw implements Callable<Integer> {
-    private final Shell shell;
-    @Mixin private final HubOptions hub = new HubOptions();
-
+  public static final class Withdraw extends RevokeCommand {
     @Parameters(paramLabel = "VERSION", description = "As 'flotilla get releases' shows it.")
     private String version = "";
 
     public Withdraw(Shell shell) {
-      this.shell = shell;
+      super("/api/releases", shell);
     }
 
     @Override
-    public Integer call() {
-      return said(shell, hub.client(shell).delete("/api/releases/" + encoded(version)));
+    protected String name() {
+      return version;
     }
-  }
-
-  private static int said(Shell shell, JsonNode answer) {
-    shell.out().println(Text.printable(answer.path("message").asString("")));
-    shell.out().flush();
-    return 0;
-  }
-
-  private static String encoded(String text) {
-    return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }
 }
