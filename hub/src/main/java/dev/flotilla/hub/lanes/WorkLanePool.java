@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * worker's launch where one is idle, else an unopened one, for which it waits a bounded time.
  *
  * <p><b>Generations.</b> Only lanes of the agent generation that the control lane was admitted with
- * are given out. A lane of a lower one is refused and closed; one of a higher one waits for its
- * control lane. A lane is put back only while its worker's launch is the current one ({@link
+ * are given out. A lane of a lower one is refused, and closed where it was there before; one of a
+ * higher one waits for its control lane. A lane is put back only while its worker's launch is the current one ({@link
  * #serves}); a new launch, or {@link #stopped}, closes the idle lanes of the old.
  *
  * <p><b>More lanes.</b> The agent keeps some lanes waiting by itself. When requests wait and what
@@ -123,7 +123,9 @@ public final class WorkLanePool {
   }
 
   /**
-   * A control lane of this generation was welcomed.
+   * A control lane of this generation was welcomed. An agent that started anew carries on nothing
+   * of what the one before carried: those lanes are closed, in use or not, since a machine that
+   * lost its power, or a process that became another, never closes them itself.
    *
    * @param ask asks the agent for so many more lanes; must not block
    */
@@ -133,10 +135,7 @@ public final class WorkLanePool {
       asker = ask;
       demand.forgetAsked();
       donated.signalAll();
-      return all.stream()
-          .filter(lane -> lane.place != WorkLane.Place.IN_USE)
-          .filter(lane -> lane.agentGeneration < generation)
-          .toList();
+      return all.stream().filter(lane -> lane.agentGeneration < generation).toList();
     });
     askForMore();
   }

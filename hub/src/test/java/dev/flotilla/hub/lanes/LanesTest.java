@@ -382,6 +382,22 @@ class LanesTest {
         .contains("generation 6 took its place");
   }
 
+  /** Neither a machine whose power went, nor a process that became another, closes its lanes. */
+  @Test
+  void whatRanThroughAnAgentEndsWhenItIsBackAsAnotherRunOfItself() throws Exception {
+    LaneHub hub = hub();
+    echoing(hub, 2);
+    Dialer.Lease running = dial(hub);
+    assertThat(talk(running, "begun")).isEqualTo("begun");
+
+    TestAgent next = keep(new TestAgent(hub.port(), "box", 2));
+
+    await().atMost(LIMIT).until(() -> next.heard(ControlMessage.Welcome.class).isPresent());
+    await().atMost(LIMIT).until(() -> hub.lanes.pool("box").open() == 0);
+    assertThat(endOf(running.connection().input())).isEqualTo(-1);
+    hub.lanes.pool("box").checkInvariants();
+  }
+
   @Test
   void twoAgentsWithOneName() throws Exception {
     LaneHub hub = hub();
