@@ -14,9 +14,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executors;
+import java.util.function.Supplier;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
 
 /** A plain HTTP client of a hub: what curl would see. */
 final class Client {
@@ -69,13 +70,17 @@ final class Client {
   }
 
   private HttpRequest chatRequest(String model, String text, int tokens, boolean stream) {
-    var body =
-        JsonMapper.shared()
-            .createObjectNode()
-            .put("model", model)
-            .put("stream", stream)
-            .put("max_tokens", tokens);
+    return request(chat(model, text, tokens).put("stream", stream));
+  }
+
+  private static ObjectNode chat(String model, String text, int tokens) {
+    ObjectNode body =
+        JsonMapper.shared().createObjectNode().put("model", model).put("max_tokens", tokens);
     body.putArray("messages").addObject().put("role", "user").put("content", text);
+    return body;
+  }
+
+  private HttpRequest request(ObjectNode body) {
     return HttpRequest.newBuilder(hub.resolve("/v1/chat/completions"))
         .POST(BodyPublishers.ofString(body.toString()))
         .timeout(Duration.ofMinutes(3))
@@ -84,12 +89,23 @@ final class Client {
 
   /** A chat as a stream, until its end or its break. */
   Streamed stream(String model, String text, int tokens, Runnable atFirstEvent) {
+    return stream(chatRequest(model, text, tokens, true), atFirstEvent);
+  }
+
+  /** A stream of exactly so many tokens, wherever the model would have ended. */
+  CompletableFuture<Streamed> longStream(
+      String model, String text, int tokens, Runnable atFirstEvent) {
+    HttpRequest request =
+        request(chat(model, text, tokens).put("stream", true).put("ignore_eos", true));
+    return begin(() -> stream(request, atFirstEvent));
+  }
+
+  private Streamed stream(HttpRequest request, Runnable atFirstEvent) {
     List<String> events = new ArrayList<>();
     int status = 0;
     String worker = "";
     try {
-      var response =
-          http.send(chatRequest(model, text, tokens, true), BodyHandlers.ofInputStream());
+      var response = http.send(request, BodyHandlers.ofInputStream());
       status = response.statusCode();
       worker = response.headers().firstValue("x-flotilla-worker").orElse("");
       try (BufferedReader lines =
@@ -115,14 +131,15 @@ final class Client {
   /** So many streams at once. */
   List<CompletableFuture<Streamed>> streams(
       int count, String model, String text, int tokens, Runnable atFirstEvent) {
-    var threads = Executors.newVirtualThreadPerTaskExecutor();
     List<CompletableFuture<Streamed>> streams = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       String each = text + " (" + i + ")";
-      streams.add(
-          CompletableFuture.supplyAsync(() -> stream(model, each, tokens, atFirstEvent), threads));
+      streams.add(begin(() -> stream(model, each, tokens, atFirstEvent)));
     }
-    threads.shutdown();
     return streams;
+  }
+
+  private static CompletableFuture<Streamed> begin(Supplier<Streamed> stream) {
+    return CompletableFuture.supplyAsync(stream, task -> Thread.ofVirtual().start(task));
   }
 }
