@@ -21,9 +21,9 @@ import java.util.zip.ZipFile;
 /**
  * The file of a release, opened: names first, then bytes, each within its limit.
  *
- * <p>Only what a release consists of is let out of it. A name is one of four words, or {@code
- * lib/} and a jar's name without a slash; so no entry can lead out of the folder, be a link or lie
- * over another.
+ * <p>Only what a release consists of is let out of it. A name is one of four words, or {@code lib/}
+ * and a jar's name without a slash; so no entry can lead out of the folder, be a link or lie over
+ * another.
  */
 final class ReleaseArchive {
   /**

@@ -61,10 +61,7 @@ public final class Apply implements Callable<Integer> {
     JsonNode answer =
         hub.client(shell)
             .post(
-                "/api/apply?dry-run="
-                    + dryRun
-                    + "&file="
-                    + HubClient.encoded(name),
+                "/api/apply?dry-run=" + dryRun + "&file=" + HubClient.encoded(name),
                 "application/yaml",
                 body);
     if (format.forPrograms()) {

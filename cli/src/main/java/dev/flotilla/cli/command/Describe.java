@@ -300,7 +300,8 @@ public final class Describe implements Callable<Integer> {
 
   /** Its last states, oldest first. */
   private void printHistory(HubClient client) {
-    JsonNode states = client.get("/api/history?limit=" + STATES_SHOWN + "&worker=" + HubClient.encoded(name));
+    JsonNode states =
+        client.get("/api/history?limit=" + STATES_SHOWN + "&worker=" + HubClient.encoded(name));
     if (states.isEmpty()) {
       return;
     }

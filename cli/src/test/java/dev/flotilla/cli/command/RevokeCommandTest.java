@@ -94,13 +94,7 @@ final class RevokeCommandTest {
     TestShell shell = TestShell.piped();
     assertThat(
             shell.run(
-                "release",
-                "--key",
-                key,
-                "--out",
-                folder.toString(),
-                "--from",
-                build.toString()))
+                "release", "--key", key, "--out", folder.toString(), "--from", build.toString()))
         .as(shell.err())
         .isZero();
     return Path.of(shell.out().strip());

@@ -70,10 +70,10 @@ final class Client {
   }
 
   private HttpRequest chatRequest(String model, String text, int tokens, boolean stream) {
-    return request(chat(model, text, tokens).put("stream", stream));
+    return request(body(model, text, tokens).put("stream", stream));
   }
 
-  private static ObjectNode chat(String model, String text, int tokens) {
+  private static ObjectNode body(String model, String text, int tokens) {
     ObjectNode body =
         JsonMapper.shared().createObjectNode().put("model", model).put("max_tokens", tokens);
     body.putArray("messages").addObject().put("role", "user").put("content", text);
@@ -96,7 +96,7 @@ final class Client {
   CompletableFuture<Streamed> longStream(
       String model, String text, int tokens, Runnable atFirstEvent) {
     HttpRequest request =
-        request(chat(model, text, tokens).put("stream", true).put("ignore_eos", true));
+        request(body(model, text, tokens).put("stream", true).put("ignore_eos", true));
     return begin(() -> stream(request, atFirstEvent));
   }
 

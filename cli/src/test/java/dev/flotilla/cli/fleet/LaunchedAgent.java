@@ -113,8 +113,7 @@ final class LaunchedAgent implements AutoCloseable {
             "cli/java.options",
             "agent/src/main/resources/dev/flotilla/agent/engine/builtin.options")) {
       Path source = root.resolve(file);
-      Files.copy(
-          source, copy.resolve(source.getFileName()), StandardCopyOption.COPY_ATTRIBUTES);
+      Files.copy(source, copy.resolve(source.getFileName()), StandardCopyOption.COPY_ATTRIBUTES);
     }
     Files.writeString(copy.resolve("version"), version + "\n");
   }

@@ -152,7 +152,9 @@ final class UpdateIT {
       await().atMost(LIMIT).until(() -> generation() == 2);
       assertThat(agent.isAlive()).as(agent.output()).isTrue();
       Streamed cut = runs.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
-      assertThat(cut.failed()).as("what ran is said to be cut: %s", cut.events().getLast()).isTrue();
+      assertThat(cut.failed())
+          .as("what ran is said to be cut: %s", cut.events().getLast())
+          .isTrue();
       awaitServing();
       assertThat(pid()).as("another engine").isNotEqualTo(engine);
       assertThat(program(engine)).as("what the old one runs").isEmpty();

@@ -55,12 +55,7 @@ final class ReleaseArchiveTest {
       assertThat(Collections.list(zip.entries()))
           .extracting(ZipEntry::getName)
           .containsExactly(
-              "builtin.options",
-              "flotilla",
-              "java.options",
-              "lib/a.jar",
-              "lib/b.jar",
-              "version");
+              "builtin.options", "flotilla", "java.options", "lib/a.jar", "lib/b.jar", "version");
     }
     byte[] bytes = Files.readAllBytes(file);
     release(build);

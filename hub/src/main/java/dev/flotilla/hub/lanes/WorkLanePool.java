@@ -27,8 +27,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Generations.</b> Only lanes of the agent generation that the control lane was admitted with
  * are given out. A lane of a lower one is refused, and closed where it was there before; one of a
- * higher one waits for its control lane. A lane is put back only while its worker's launch is the current one ({@link
- * #serves}); a new launch, or {@link #stopped}, closes the idle lanes of the old.
+ * higher one waits for its control lane. A lane is put back only while its worker's launch is the
+ * current one ({@link #serves}); a new launch, or {@link #stopped}, closes the idle lanes of the
+ * old.
  *
  * <p><b>More lanes.</b> The agent keeps some lanes waiting by itself. When requests wait and what
  * is unopened or already asked for does not suffice, the agent is asked for more, through its
