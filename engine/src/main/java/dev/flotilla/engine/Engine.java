@@ -117,6 +117,11 @@ public final class Engine implements AutoCloseable {
     return scheduler.lengthMax();
   }
 
+  /** Numbers of a vector. */
+  public int width() {
+    return runner.width();
+  }
+
   /** Tokens that the model knows. */
   public int vocabulary() {
     return runner.vocabulary();
@@ -155,15 +160,24 @@ public final class Engine implements AutoCloseable {
     Generation[] followers = new Generation[count - 1];
     for (int i = 1; i < count; i++) {
       GenerationRequest next = request.withSeed(request.sampling().seed() + i * SEED_STEP);
-      followers[i - 1] = new Generation(pool, next, wakeup, nanos, true, new Generation[0]);
+      followers[i - 1] = generation(next, wakeup, nanos, true, new Generation[0]);
     }
-    Generation first = new Generation(pool, request, wakeup, nanos, false, followers);
+    Generation first = generation(request, wakeup, nanos, false, followers);
     handOver(first, count);
     wake();
     List<Generation> all = new ArrayList<>(count);
     all.add(first);
     all.addAll(List.of(followers));
     return all;
+  }
+
+  private Generation generation(
+      GenerationRequest request,
+      Wakeup wakeup,
+      long nanos,
+      boolean follows,
+      Generation[] followers) {
+    return new Generation(pool, request, runner.width(), wakeup, nanos, follows, followers);
   }
 
   private void handOver(Generation first, int count) {
@@ -194,10 +208,26 @@ public final class Engine implements AutoCloseable {
             "token %d is not one of the model's %d".formatted(token, runner.vocabulary()));
       }
     }
-    if (!scheduler.fits(request.prompt().length)) {
+    if (request.pooling() != Pooling.NONE) {
+      checkInput(request.prompt().length);
+    } else if (!scheduler.fits(request.prompt().length)) {
       throw RequestRefused.context(
           "the prompt has %d tokens, and prompt and answer have %d together at most"
               .formatted(request.prompt().length, scheduler.lengthMax()));
+    }
+  }
+
+  /**
+   * Refuses a text that is too long for a vector.
+   *
+   * @throws RequestRefused where it has more tokens than the context
+   */
+  public void checkInput(int tokens) {
+    if (tokens > scheduler.lengthMax()) {
+      throw RequestRefused.context(
+          "input",
+          "a text of the input has %d tokens, and a text has %d at most"
+              .formatted(tokens, scheduler.lengthMax()));
     }
   }
 
@@ -327,7 +357,13 @@ public final class Engine implements AutoCloseable {
     int row = 0;
     for (int i = 0; i < plan.size(); i++) {
       Generation generation = (Generation) plan.sequence(i);
-      if (generation.pending() == 0) {
+      if (generation.pending() > 0) {
+        continue;
+      }
+      if (generation.sum() != null) {
+        counts.promptTokens.addAndGet(generation.promptLength());
+        end(generation, Ending.STOP, "");
+      } else {
         choose(generation, logits.row(row), nanos);
         row++;
       }

@@ -155,6 +155,9 @@ public final class EngineCounts {
     }
     endToEnd.observe(seconds(nanos - generation.arrivedNanos()));
     queued.observe(seconds(generation.admittedNanos() - generation.arrivedNanos()));
+    if (generation.sum() != null) {
+      return; // it has no tokens whose times could be told
+    }
     prefill.observe(seconds(generation.firstTokenNanos() - generation.admittedNanos()));
     long decoding = generation.lastTokenNanos() - generation.firstTokenNanos();
     decode.observe(seconds(decoding));

@@ -10,7 +10,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One answer: what the engine writes token by token, and one reader reads.
+ * One answer: what the engine writes token by token, and one reader reads. Or one vector, which is
+ * there when it has ended.
  *
  * <p>What the reader has not read yet waits in the answer itself, which is bounded by the tokens
  * that were asked for: there is no queue that could be full, and a slow reader holds up nobody. The
@@ -24,6 +25,10 @@ public final class Generation extends Sequence {
   private final Generation[] followers;
   private final boolean follows;
   private final long arrivedNanos;
+
+  /** What the rows of the text add up to; null where an answer is wanted. */
+  private final double @Nullable [] sum;
+
   private int @Nullable [] alternativeTokens;
   private float @Nullable [] alternativeLogprobs;
   private float[] logprobs;
@@ -41,6 +46,7 @@ public final class Generation extends Sequence {
   Generation(
       BlockPool pool,
       GenerationRequest request,
+      int width,
       Wakeup wakeup,
       long nanos,
       boolean follows,
@@ -52,6 +58,7 @@ public final class Generation extends Sequence {
     this.follows = follows;
     this.followers = followers;
     this.arrivedNanos = nanos;
+    this.sum = request.pooling() == Pooling.NONE ? null : new double[width];
     int expected = request.logprobs() < 0 ? 0 : Math.min(64, request.maxTokens());
     logprobs = new float[expected];
     if (request.logprobs() > 0) {
@@ -115,6 +122,17 @@ public final class Generation extends Sequence {
   /** Whether the prompt was computed for another answer, which this one follows. */
   public boolean follows() {
     return follows;
+  }
+
+  /** The sum of what its rows have become, of a vector that has ended with {@link Ending#STOP}. */
+  @Override
+  public double @Nullable [] sum() {
+    return sum;
+  }
+
+  @Override
+  public boolean wantsAllRows() {
+    return request.pooling() == Pooling.MEAN;
   }
 
   /** What was asked for. */

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * What is wanted of one answer.
+ * What is wanted of one answer, or of one text of which a vector is made.
  *
  * @param prompt its tokens, at least one
  * @param sampling how tokens are chosen
@@ -22,6 +22,7 @@ import java.util.function.Supplier;
  * @param root what its blocks stand on: a negative number; answers share the cache with those of
  *     the same root
  * @param priority lower goes first
+ * @param pooling how a vector is made of the prompt, which then has no answer
  */
 @SuppressWarnings(
     "ArrayRecordComponent") // tokens go to the engine as they are, and nobody compares requests
@@ -36,7 +37,8 @@ public record GenerationRequest(
     int logprobs,
     Optional<Supplier<TokenMask>> form,
     long root,
-    int priority) {
+    int priority,
+    Pooling pooling) {
   /** Likeliest tokens that can be told of a place. */
   public static final int LOGPROBS_MAX = 20;
 
@@ -48,6 +50,23 @@ public record GenerationRequest(
       throw new IllegalArgumentException(
           "max " + maxTokens + ", min " + minTokens + ", logprobs " + logprobs + ", root " + root);
     }
+  }
+
+  /** A text of which a vector is made, as one of {@link #COMMON_ROOT} and of no priority. */
+  public static GenerationRequest vector(int[] text, Pooling pooling) {
+    return new GenerationRequest(
+        text,
+        Sampling.GREEDY,
+        1,
+        0,
+        new int[0],
+        false,
+        new int[0],
+        -1,
+        Optional.empty(),
+        COMMON_ROOT,
+        0,
+        pooling);
   }
 
   /** Another answer to the same prompt, drawn with another seed. */
@@ -73,6 +92,7 @@ public record GenerationRequest(
         logprobs,
         form,
         root,
-        priority);
+        priority,
+        pooling);
   }
 }

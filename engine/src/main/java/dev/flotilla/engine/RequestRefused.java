@@ -28,7 +28,12 @@ public final class RequestRefused extends RuntimeException {
 
   /** More tokens than the context has: status 400, with both numbers in the message. */
   public static RequestRefused context(String message) {
-    return new RequestRefused(ApiError.badRequest("context_length_exceeded", message, "messages"));
+    return context("messages", message);
+  }
+
+  /** The same of another field than the messages. */
+  public static RequestRefused context(String parameter, String message) {
+    return new RequestRefused(ApiError.badRequest("context_length_exceeded", message, parameter));
   }
 
   /** Too much to do: status 503, it may be tried again. */

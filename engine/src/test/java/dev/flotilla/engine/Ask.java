@@ -70,6 +70,7 @@ final class Ask {
         logprobs,
         Optional.empty(),
         GenerationRequest.COMMON_ROOT,
-        priority);
+        priority,
+        Pooling.NONE);
   }
 }

@@ -105,6 +105,76 @@ class EngineTest {
   }
 
   @Test
+  void aVectorIsTheSumOfItsOwnRowsWhateverElseIsUnderWay() {
+    List<Generation> answers = new ArrayList<>();
+    List<Generation> vectors = new ArrayList<>();
+    Random random = new Random(2);
+    for (int i = 0; i < 8; i++) {
+      int[] text = random.ints(1 + random.nextInt(150), 0, 50).toArray();
+      vectors.add(vector(text, Pooling.MEAN));
+      answers.add(ask(Ask.after(text).atMost(20)));
+      vectors.add(vector(text, Pooling.LAST));
+    }
+    finish();
+    for (Generation vector : vectors) {
+      assertThat(vector.ending()).isEqualTo(Ending.STOP);
+      int[] text = vector.request().prompt();
+      assertThat(vector.sum())
+          .isEqualTo(model.sum(text, vector.request().pooling() == Pooling.MEAN));
+    }
+    for (Generation answer : answers) {
+      assertThat(text(answer)).isEqualTo(model.answer(answer.request().prompt(), 20));
+    }
+  }
+
+  /** Answers that grow beside it need the blocks of a text that comes in small chunks. */
+  @Test
+  void aVectorWhoseBlocksWereTakenIsComputedAnew() {
+    try (Engine narrow =
+        new Engine(model, new ScheduleLimits(8, 8, 16), CONTEXT, System::nanoTime)) {
+      for (int i = 0; i < 6; i++) {
+        narrow.submit(Ask.after(i).atMost(170).build(), 1, wakeup);
+      }
+      int[] text = IntStream.range(0, 340).map(k -> k % 50).toArray();
+      Generation vector =
+          narrow.submit(GenerationRequest.vector(text, Pooling.MEAN), 1, wakeup).getFirst();
+      boolean works = true;
+      while (works) {
+        works = narrow.step();
+        narrow.checkInvariants();
+      }
+      assertThat(vector.preemptions()).isPositive();
+      assertThat(vector.sum()).isEqualTo(model.sum(text, true));
+      assertThat(narrow.counts().blocksFree()).isEqualTo(BLOCKS);
+    }
+  }
+
+  @Test
+  void aTextThatWasSeenBeforeIsComputedWhereAllOfItIsWanted() {
+    int[] text = IntStream.range(0, 100).map(i -> i % 50).toArray();
+    ask(Ask.after(text));
+    finish();
+    Generation mean = vector(text, Pooling.MEAN);
+    Generation last = vector(text, Pooling.LAST);
+    finish();
+    assertThat(mean.cached()).isZero();
+    assertThat(last.cached()).as("six blocks of sixteen").isEqualTo(96);
+    assertThat(mean.sum()).isEqualTo(model.sum(text, true));
+    assertThat(last.sum()).isEqualTo(model.sum(text, false));
+  }
+
+  @Test
+  void aTextMayFillTheContext() {
+    int[] text = new int[CONTEXT];
+    Generation vector = vector(text, Pooling.MEAN);
+    finish();
+    assertThat(vector.sum()).isEqualTo(model.sum(text, true));
+    assertThatThrownBy(() -> vector(new int[CONTEXT + 1], Pooling.MEAN))
+        .isInstanceOf(RequestRefused.class)
+        .hasMessage("a text of the input has 401 tokens, and a text has 400 at most");
+  }
+
+  @Test
   void anAnswerEndsAtTheContext() {
     int[] prompt = new int[CONTEXT - 3];
     Generation answer = ask(Ask.after(prompt).atMost(100));
@@ -264,6 +334,10 @@ class EngineTest {
 
   private Generation ask(Ask ask) {
     return engine.submit(ask.build(), 1, wakeup).getFirst();
+  }
+
+  private Generation vector(int[] text, Pooling pooling) {
+    return engine.submit(GenerationRequest.vector(text, pooling), 1, wakeup).getFirst();
   }
 
   private void finish() {

@@ -13,6 +13,9 @@ import java.util.Arrays;
  * another answer than {@link #next} says.
  */
 public final class TinyRunner implements ModelRunner {
+  /** Numbers of a vector. */
+  public static final int WIDTH = 4;
+
   private static final long NOTHING = 0;
 
   private final int vocabulary;
@@ -45,6 +48,11 @@ public final class TinyRunner implements ModelRunner {
   }
 
   @Override
+  public int width() {
+    return WIDTH;
+  }
+
+  @Override
   public KvLayout kvLayout() {
     return new KvLayout(1, 1, 32, KvType.F16);
   }
@@ -62,15 +70,41 @@ public final class TinyRunner implements ModelRunner {
       pages[slot(step, step.sequenceOf(row), step.position(row))] =
           stored(step.token(row), step.position(row));
     }
-    out.begin(step.marked());
+    out.begin(step.markedForLogits());
+    int said = 0;
     for (int i = 0; i < step.marked(); i++) {
       int row = step.markedRow(i);
       long seen = NOTHING;
       for (int position = 0; position <= step.position(row); position++) {
         seen = mix(seen, pages[slot(step, step.sequenceOf(row), position)]);
       }
-      fill(out.row(i), seen);
+      double[] sum = step.sum(step.sequenceOf(row));
+      if (sum == null) {
+        fill(out.row(said), seen);
+        said++;
+      } else {
+        add(sum, seen);
+      }
     }
+  }
+
+  private static void add(double[] sum, long seen) {
+    for (int i = 0; i < sum.length; i++) {
+      sum[i] += mix(seen, i) >>> 50;
+    }
+  }
+
+  /** The sum of all rows of a text, or of its last one alone. */
+  public double[] sum(int[] tokens, boolean all) {
+    double[] sum = new double[WIDTH];
+    long seen = NOTHING;
+    for (int position = 0; position < tokens.length; position++) {
+      seen = mix(seen, stored(tokens[position], position));
+      if (all || position == tokens.length - 1) {
+        add(sum, seen);
+      }
+    }
+    return sum;
   }
 
   private static int slot(PackedStep step, int sequence, int position) {

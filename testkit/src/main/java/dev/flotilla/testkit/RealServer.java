@@ -137,11 +137,18 @@ public final class RealServer implements AutoCloseable {
     }
   }
 
-  /** One token proves more than /health does, which mlx-lm answers while it loads. */
+  /**
+   * One token, or where it serves embeddings one vector, proves more than /health does, which
+   * mlx-lm answers while it loads.
+   */
   private boolean answers() throws InterruptedException {
-    String body = "{\"model\":\"" + model() + "\",\"prompt\":\"Hello\",\"max_tokens\":1}";
+    boolean embeds = order.options().contains("--embeddings");
+    String body =
+        embeds
+            ? "{\"input\":\"Hello\"}"
+            : "{\"model\":\"" + model() + "\",\"prompt\":\"Hello\",\"max_tokens\":1}";
     HttpRequest request =
-        HttpRequest.newBuilder(URI.create(baseUrl() + "/completions"))
+        HttpRequest.newBuilder(URI.create(baseUrl() + (embeds ? "/embeddings" : "/completions")))
             .timeout(ANSWER_LIMIT)
             .header("Content-Type", "application/json")
             .header("Authorization", "Bearer " + key())

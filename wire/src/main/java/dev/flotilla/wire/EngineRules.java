@@ -33,11 +33,12 @@ public final class EngineRules {
           foreignParsers(spec, "the built-in engine knows the form by the template", found);
       default -> foreignParsers(spec, "llama-server knows the form by the template", found);
     }
-    if (spec.embeddings() && !spec.engine().equals(EngineFlags.LLAMA_SERVER)) {
+    if (spec.embeddings() && !EngineFlags.readsGguf(spec.engine())) {
       found.add(
           new Contradiction(
               "embeddings",
-              "embeddings are served by llama-server only; use it, or leave this out"));
+              "embeddings are served by llama-server and builtin only; use one of them, or leave"
+                  + " this out"));
     }
     return found;
   }

@@ -214,7 +214,7 @@ public final class LlamaServerAdapter implements EngineAdapter {
       add(line, "--threads", String.valueOf(threads));
     }
     if (spec.embeddings()) {
-      embeddings(line, spec);
+      embeddings(line, spec, model);
     } else {
       add(line, "--jinja");
       reasoning(line, spec.reasoning(), binary);
@@ -246,14 +246,28 @@ public final class LlamaServerAdapter implements EngineAdapter {
             "FLOTILLA_PARENT", String.valueOf(ProcessHandle.current().pid())));
   }
 
-  private static void embeddings(List<String> line, WorkerSpec spec) {
+  private void embeddings(List<String> line, WorkerSpec spec, Path model) {
     String batch = String.valueOf(microBatch(spec));
-    add(line, "--embeddings", "--pooling", "mean");
+    add(line, "--embeddings");
+    if (!namesPooling(model)) {
+      add(line, "--pooling", "mean");
+    }
     if (!spec.args().containsKey("batch-size") && !spec.args().containsKey("b")) {
       add(line, "-b", batch);
     }
     if (!spec.args().containsKey("ubatch-size") && !spec.args().containsKey("ub")) {
       add(line, "-ub", batch);
+    }
+  }
+
+  /** Of a file that names none, llama-server makes no vectors unless it is told how. */
+  private boolean namesPooling(Path model) {
+    try {
+      GgufHeader header = headers.header(model);
+      String key = header.architecture() + ".pooling_type";
+      return header.metadata().integer(key).orElse(0) != 0;
+    } catch (ModelRefused unread) {
+      return false; // The launch says why it can't be read.
     }
   }
 

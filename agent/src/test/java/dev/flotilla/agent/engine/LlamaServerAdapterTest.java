@@ -7,6 +7,7 @@ import dev.flotilla.agent.engine.EngineAdapter.Launch;
 import dev.flotilla.agent.engine.EngineAdapter.LaunchCommand;
 import dev.flotilla.agent.engine.EngineAdapter.ModelRefused;
 import dev.flotilla.agent.policy.Policy.EngineRule;
+import dev.flotilla.testkit.GgufWriter;
 import dev.flotilla.wire.LlamaServerFlags;
 import dev.flotilla.wire.WorkerSpec;
 import dev.flotilla.wire.WorkerSpec.Reasoning;
@@ -96,6 +97,20 @@ class LlamaServerAdapterTest {
         .doesNotContain("--jinja", "--reasoning-format");
   }
 
+  /** A file that names its pooling is served as it was trained. */
+  @Test
+  void anEmbeddingWorkerPoolsAsItsFileSays() throws Exception {
+    Path last =
+        new GgufWriter()
+            .text("general.architecture", "qwen3")
+            .u32("qwen3.pooling_type", 3)
+            .write(home.resolve("last.gguf"));
+    WorkerSpec spec = spec(Reasoning.INLINE, true, Map.of());
+    assertThat(command(spec, NEW_HELP, last).arguments())
+        .containsSequence("--embeddings", "-b", "4096")
+        .doesNotContain("--pooling");
+  }
+
   @Test
   void theKeyIsInTheEnvironmentAndNotInTheCommandLine() throws Exception {
     LaunchCommand command = command(spec(Reasoning.INLINE, false, Map.of()), NEW_HELP);
@@ -182,14 +197,14 @@ class LlamaServerAdapterTest {
   }
 
   private LaunchCommand command(WorkerSpec spec, String help) throws Exception {
+    return command(spec, help, Path.of("/models/m.gguf"));
+  }
+
+  private LaunchCommand command(WorkerSpec spec, String help, Path model) throws Exception {
     LlamaServerAdapter adapter = adapter(help);
     adapter.prepare(spec, ProgressListener.NOBODY);
     return adapter.command(
-        spec,
-        Path.of("/models/m.gguf"),
-        4711,
-        3,
-        new Launch("secret-of-this-launch", home.resolve("launch"), 9));
+        spec, model, 4711, 3, new Launch("secret-of-this-launch", home.resolve("launch"), 9));
   }
 
   private LlamaServerAdapter adapter(String help) throws IOException {

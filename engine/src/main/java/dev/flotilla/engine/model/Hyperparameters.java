@@ -151,6 +151,9 @@ final class Hyperparameters {
                   shape.width(),
                   shape.feedForward()));
     }
+    if (!header.metadata().bool(key("attention.causal")).orElse(true)) {
+      throw new ModelRefused("attention that looks ahead (attention.causal) is not computed");
+    }
     if (size("expert_count", 1) > 1) {
       throw new ModelRefused("mixtures of experts are not computed");
     }

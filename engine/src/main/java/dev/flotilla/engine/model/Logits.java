@@ -1,8 +1,8 @@
 package dev.flotilla.engine.model;
 
 /**
- * What a step's marked rows say of the next token: for each, one number per token of the
- * vocabulary, natural logarithms up to a constant of the row.
+ * What a step's rows that are marked for logits say of the next token: for each, one number per
+ * token of the vocabulary, natural logarithms up to a constant of the row.
  *
  * <p>Made once for the largest step and used again for each; not safe for use by several threads.
  */

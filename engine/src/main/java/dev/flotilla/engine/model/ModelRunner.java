@@ -15,6 +15,9 @@ public interface ModelRunner {
   /** Tokens that one sequence may have, by the model's training. */
   int contextMax();
 
+  /** Numbers of what a row becomes: of the sums of {@link PackedStep#pool pooled} sequences. */
+  int width();
+
   /** The shape of the cache. */
   KvLayout kvLayout();
 
@@ -22,8 +25,9 @@ public interface ModelRunner {
   int kvBlocks();
 
   /**
-   * Computes all rows of the step, stores their keys and values in the sequences' blocks, and
-   * writes the logits of the marked rows.
+   * Computes all rows of the step, stores their keys and values in the sequences' blocks, writes
+   * the logits of the marked rows of sequences that are not pooled, and adds those of the others to
+   * their sums.
    *
    * @throws IllegalArgumentException for a token, block or position that is out of range, before
    *     anything is computed

@@ -2,6 +2,7 @@ package dev.flotilla.engine.model;
 
 import dev.flotilla.engine.kernel.SequenceRows;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One step of the engine: rows of several sequences on one packed axis, prefill chunks and decodes
@@ -10,11 +11,13 @@ import java.util.Arrays;
  * <p>A row is one token of a sequence at its absolute position. The rows of a sequence are
  * consecutive, in rising positions, and follow what the cache already holds of the sequence ({@link
  * #contextBefore}). A sequence's block table names the block of each {@link KvLayout#PAGE_TOKENS}
- * positions, from 0 to the last row's. Rows whose logits are wanted are marked, any of them.
+ * positions, from 0 to the last row's. Rows of which something is wanted are marked, any of them:
+ * their logits, or, in a sequence that is {@link #pool pooled}, what they have become behind the
+ * last norm, which is added to the sequence's sum.
  *
- * <p>Filled by {@link #clear}, then {@link #sequence}, {@link #block} and {@link #row} for each
- * sequence. Made once for the largest step and filled again for each, so that a step allocates
- * nothing; not safe for use by several threads.
+ * <p>Filled by {@link #clear}, then {@link #sequence}, {@link #pool} where it is wanted, {@link
+ * #block} and {@link #row} for each sequence. Made once for the largest step and filled again for
+ * each, so that a step allocates nothing; not safe for use by several threads.
  *
  * <p>Invariants: sequences have at least one row and exactly the blocks that their tokens need;
  * positions are below {@code blocksPerSequenceMax} pages. {@link #checkComplete} says so.
@@ -29,9 +32,11 @@ public final class PackedStep implements SequenceRows {
   private final int[] contextBefore;
   private final int[] blockCount;
   private final int[] blocks;
+  private final double[] @Nullable [] sums;
   private final int blocksPerSequenceMax;
   private int rows;
   private int marked;
+  private int markedForLogits;
   private int sequences;
 
   /** Room for steps of that size. */
@@ -45,6 +50,7 @@ public final class PackedStep implements SequenceRows {
     rowCount = new int[sequencesMax];
     contextBefore = new int[sequencesMax];
     blockCount = new int[sequencesMax];
+    sums = new double[sequencesMax][];
     blocks = new int[Math.multiplyExact(sequencesMax, blocksPerSequenceMax)];
   }
 
@@ -52,6 +58,7 @@ public final class PackedStep implements SequenceRows {
   public void clear() {
     rows = 0;
     marked = 0;
+    markedForLogits = 0;
     sequences = 0;
   }
 
@@ -64,7 +71,16 @@ public final class PackedStep implements SequenceRows {
     rowCount[sequences] = 0;
     contextBefore[sequences] = tokensBefore;
     blockCount[sequences] = 0;
+    sums[sequences] = null;
     sequences++;
+  }
+
+  /**
+   * The sequence begun last has no logits: what its marked rows become is added to these numbers,
+   * as many as the model's width, in the rows' order.
+   */
+  public void pool(double[] sum) {
+    sums[sequences - 1] = sum;
   }
 
   /** Adds the next block to the block table of the sequence begun last. */
@@ -76,14 +92,15 @@ public final class PackedStep implements SequenceRows {
     blocks[sequence * blocksPerSequenceMax + blockCount[sequence]++] = block;
   }
 
-  /** Adds the next row to the sequence begun last. */
-  public void row(int token, boolean wantsLogits) {
+  /** Adds the next row to the sequence begun last; a marked one is wanted. */
+  public void row(int token, boolean mark) {
     int sequence = sequences - 1;
     tokens[rows] = token;
     positions[rows] = contextBefore[sequence] + rowCount[sequence]++;
     rowSequence[rows] = sequence;
-    if (wantsLogits) {
+    if (mark) {
       markedRows[marked++] = rows;
+      markedForLogits += sums[sequence] == null ? 1 : 0;
     }
     rows++;
   }
@@ -108,12 +125,22 @@ public final class PackedStep implements SequenceRows {
     return rowSequence[row];
   }
 
-  /** Rows whose logits are wanted. */
+  /** Rows that are marked. */
   public int marked() {
     return marked;
   }
 
-  /** The {@code index}-th row whose logits are wanted. */
+  /** Rows whose logits are wanted: those that are marked, in sequences that are not pooled. */
+  public int markedForLogits() {
+    return markedForLogits;
+  }
+
+  /** What the sequence's marked rows are added to; null where their logits are wanted. */
+  public double @Nullable [] sum(int sequence) {
+    return sums[sequence];
+  }
+
+  /** The {@code index}-th row that is marked. */
   public int markedRow(int index) {
     return markedRows[index];
   }

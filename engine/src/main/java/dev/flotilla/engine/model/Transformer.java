@@ -123,6 +123,11 @@ public final class Transformer implements ModelRunner, AutoCloseable {
   }
 
   @Override
+  public int width() {
+    return shape.width();
+  }
+
+  @Override
   public KvLayout kvLayout() {
     return layout;
   }
@@ -143,7 +148,7 @@ public final class Transformer implements ModelRunner, AutoCloseable {
     if (rows.rows() > rowsMax) {
       throw new IllegalArgumentException("%d rows, at most %d".formatted(rows.rows(), rowsMax));
     }
-    out.begin(rows.marked());
+    out.begin(rows.markedForLogits());
     step = rows;
     int count = rows.rows();
     if (count == 0) {
@@ -169,11 +174,34 @@ public final class Transformer implements ModelRunner, AutoCloseable {
       keepMarked(marked);
       feedBehindAttention(marked);
       each(marked, normOutput);
+      int speaking = rows.markedForLogits();
+      if (speaking < marked) {
+        pool(marked);
+      }
       passed(Part.ROWS);
-      compute.quantise(narrow, normed, marked, shape.width(), shape.width());
-      passed(Part.QUANTISE);
-      compute.product(narrow, model.output(), out.rowArrays());
-      passed(Part.LOGITS);
+      if (speaking > 0) {
+        compute.quantise(narrow, normed, speaking, shape.width(), shape.width());
+        passed(Part.QUANTISE);
+        compute.product(narrow, model.output(), out.rowArrays());
+        passed(Part.LOGITS);
+      }
+    }
+  }
+
+  /** Adds what pooled rows have become to their sums, and moves the others to the front. */
+  private void pool(int marked) {
+    int width = shape.width();
+    int others = 0;
+    for (int i = 0; i < marked; i++) {
+      double[] sum = step.sum(step.sequenceOf(step.markedRow(i)));
+      if (sum == null) {
+        System.arraycopy(normed, i * width, normed, others * width, width);
+        others++;
+      } else {
+        for (int k = 0; k < width; k++) {
+          sum[k] += normed[i * width + k];
+        }
+      }
     }
   }
 

@@ -21,8 +21,9 @@ import org.jspecify.annotations.Nullable;
  * gives way: its blocks go back, and it is computed anew later, most of it from the cache.
  *
  * <p><b>No standstill.</b> A sequence that needs more blocks than the pool has is refused on
- * arrival ({@link #fits}), and none grows beyond {@link #lengthMax}. So the first running sequence
- * always gets what it needs, if need be from all others, and with it every step makes progress.
+ * arrival ({@link #fits(int)}), and none grows beyond {@link #lengthMax}. So the first running
+ * sequence always gets what it needs, if need be from all others, and with it every step makes
+ * progress.
  *
  * <p>Invariants, held by {@link #checkInvariants}: a step has no more tokens than the budget; no
  * more sequences run than may; a sequence runs or waits or has ended, and stands in that list
@@ -66,6 +67,12 @@ public final class Scheduler {
     return promptLength < lengthMax;
   }
 
+  private boolean fits(Sequence sequence) {
+    return sequence.sum() == null
+        ? fits(sequence.promptLength())
+        : sequence.promptLength() <= lengthMax;
+  }
+
   /** How many sequences run. */
   public int running() {
     return runningCount;
@@ -94,10 +101,11 @@ public final class Scheduler {
   /**
    * Lets a sequence wait for its turn; false where too many wait already.
    *
-   * @throws IllegalArgumentException where it does not {@link #fits fit}
+   * @throws IllegalArgumentException where it does not {@link #fits(int) fit}, or, where a vector
+   *     is made of it, has more than {@link #lengthMax} tokens
    */
   public boolean add(Sequence sequence) {
-    if (!fits(sequence.promptLength())) {
+    if (!fits(sequence)) {
       throw new IllegalArgumentException(
           "a prompt of " + sequence.promptLength() + " tokens where " + lengthMax + " fit");
     }
@@ -169,7 +177,8 @@ public final class Scheduler {
         && plan.rowCount() < limits.rowsMax()) {
       Sequence sequence = waiting.first();
       // The last token is always computed: its logits say what comes next.
-      int cached = sequence.table().adopt(sequence.tokens(), sequence.length() - 1);
+      int reusable = sequence.wantsAllRows() ? 0 : sequence.length() - 1;
+      int cached = sequence.table().adopt(sequence.tokens(), reusable);
       int reserve = runningCount;
       if (sequence.table().missing(sequence.length()) + reserve > pool.free()) {
         sequence.table().release();

@@ -3,14 +3,15 @@ package dev.flotilla.engine.schedule;
 import dev.flotilla.engine.kv.BlockPool;
 import dev.flotilla.engine.kv.BlockTable;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One answer in the making: its tokens, prompt and answer in one row, how many of them are
  * computed, and the blocks that these lie in.
  *
  * <p>There are no phases of prompt and answer: {@link #computed} runs after {@link #length}, and
- * when it has caught up the logits of the last token say what the next one is. A preempted sequence
- * is one whose {@code computed} is zero again.
+ * when it has caught up the logits of the last token say what the next one is, or the vector of a
+ * text is whole. A preempted sequence is one whose {@code computed} is zero again.
  *
  * <p>Life: {@code NEW → WAITING → RUNNING → ENDED}, and from {@code RUNNING} back to {@code
  * WAITING} when its blocks are needed elsewhere. Written by the engine's thread alone.
@@ -96,6 +97,19 @@ public class Sequence {
     return state;
   }
 
+  /**
+   * What its rows are added up in, where a vector is made of them; null where the last row's logits
+   * are wanted.
+   */
+  public double @Nullable [] sum() {
+    return null;
+  }
+
+  /** Whether something is wanted of every row, and so none may come from the cache. */
+  public boolean wantsAllRows() {
+    return false;
+  }
+
   /** Its blocks. */
   public final BlockTable table() {
     return table;
@@ -132,6 +146,10 @@ public class Sequence {
   final void preempted() {
     table.release();
     computed = 0;
+    double[] sum = sum();
+    if (sum != null) {
+      Arrays.fill(sum, 0);
+    }
     preemptions++;
     state = State.WAITING;
   }

@@ -55,7 +55,7 @@ public final class StepPlan {
 
   /**
    * Writes the step for the model's runner; of each sequence that wants a token the last row is
-   * marked.
+   * marked, of a sum of all rows every one.
    */
   public void writeTo(PackedStep step) {
     step.clear();
@@ -64,12 +64,17 @@ public final class StepPlan {
       int from = sequence.computed();
       int to = from + rows[i];
       step.sequence(from);
+      double[] sum = sequence.sum();
+      if (sum != null) {
+        step.pool(sum);
+      }
+      boolean all = sequence.wantsAllRows();
       int blocks = KvLayout.blocksFor(to);
       for (int block = 0; block < blocks; block++) {
         step.block(sequence.table().ids()[block]);
       }
       for (int token = from; token < to; token++) {
-        step.row(sequence.tokens()[token], token == sequence.length() - 1);
+        step.row(sequence.tokens()[token], all || token == sequence.length() - 1);
       }
     }
   }

@@ -1,6 +1,7 @@
 package dev.flotilla.engine.serve;
 
 import dev.flotilla.engine.GenerationRequest;
+import dev.flotilla.engine.Pooling;
 import dev.flotilla.engine.RequestRefused;
 import dev.flotilla.engine.sample.Bias;
 import dev.flotilla.engine.sample.Sampling;
@@ -227,6 +228,7 @@ record AnswerOptions(
         logprobs,
         form,
         root,
-        priority);
+        priority,
+        Pooling.NONE);
   }
 }

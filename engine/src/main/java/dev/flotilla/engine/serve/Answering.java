@@ -74,7 +74,8 @@ final class Answering {
     to.done(answers);
   }
 
-  private static ApiError failed(String why) {
+  /** What a client is told whose answer failed in the engine. */
+  static ApiError failed(String why) {
     return new ApiError(
         500, "server_error", "engine_failed", "the answer failed: " + why, null, null);
   }

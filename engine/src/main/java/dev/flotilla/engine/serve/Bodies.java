@@ -10,7 +10,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Reads requests' bodies, each up to its limit, and all that are held at a time up to theirs. */
+/**
+ * Reads requests' bodies, each up to its limit, and all that are held at a time up to theirs, with
+ * what else of requests takes much room.
+ */
 final class Bodies {
   private static final int PIECE_BYTES = 16 << 10;
 
@@ -31,6 +34,17 @@ final class Bodies {
     try {
       share.grow(length);
       return use.apply(Json.body(bytes(request, share, length)));
+    } finally {
+      share.giveBack();
+    }
+  }
+
+  /** What is done while so many more bytes are held, which count as bodies do. */
+  void holding(long bytes, Runnable use) {
+    Share share = new Share();
+    try {
+      share.grow(bytes);
+      use.run();
     } finally {
       share.giveBack();
     }

@@ -47,6 +47,7 @@ public final class EngineServer implements AutoCloseable {
   private final Names names;
   private final ChatCompletions chats;
   private final Completions completions;
+  private final Embeddings embeddings;
   private final WebServer server;
 
   /** Finds out which tokens forms allow, beside the engine's steps. */
@@ -82,6 +83,8 @@ public final class EngineServer implements AutoCloseable {
         new ChatCompletions(
             engine, model, prompts, settings, answering, names, random, calls, forms);
     completions = new Completions(engine, model, prompts, answering, names, random, forms);
+    embeddings =
+        new Embeddings(engine, model, prompts, bodies, names, settings.limits().keepAlive());
     server = build();
   }
 
@@ -139,13 +142,7 @@ public final class EngineServer implements AutoCloseable {
     post(routing, "/tokenize", this::tokenize);
     post(routing, "/detokenize", this::detokenize);
     post(routing, "/apply-template", this::applyTemplate);
-    post(
-        routing,
-        "/v1/embeddings",
-        (_, _) -> {
-          throw RequestRefused.unsupported(
-              "model", "the model " + model.name() + " makes texts; it has no embeddings");
-        });
+    post(routing, "/v1/embeddings", embeddings::answer);
   }
 
   private void post(

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
-import tools.jackson.core.JsonParser;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.TokenStreamFactory;
@@ -65,6 +64,11 @@ final class Json {
     return MAPPER.writeValueAsString(node);
   }
 
+  /** A text as JSON has it. */
+  static String quoted(String text) {
+    return MAPPER.writeValueAsString(text);
+  }
+
   /** A request's body. */
   static ObjectNode body(byte[] bytes) {
     JsonNode node;
@@ -93,21 +97,10 @@ final class Json {
     }
   }
 
-  /** The values that stand one after another in a text, apart by blanks or semicolons. */
-  static List<JsonNode> values(String text) {
-    List<JsonNode> values = new ArrayList<>();
-    try (JsonParser parser = MAPPER.createParser(text.replaceAll("}\\s*;\\s*\\{", "}\n{"))) {
-      while (parser.nextToken() != null) {
-        values.add(parser.readValueAsTree());
-      }
-    }
-    return values;
-  }
-
   /** A JSON value, or where the text is none, the text. */
   static JsonNode valueOrText(String text) {
     try {
-      return MAPPER.readTree(text);
+      return text.isBlank() ? MAPPER.getNodeFactory().stringNode(text) : MAPPER.readTree(text);
     } catch (JacksonException noJson) {
       return MAPPER.getNodeFactory().stringNode(text);
     }

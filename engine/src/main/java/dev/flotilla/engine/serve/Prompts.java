@@ -111,26 +111,51 @@ final class Prompts {
 
   /** Tokens, which are the prompt. */
   Prompt tokens(ArrayNode list) {
+    int[] tokens = numbers("prompt", list);
+    return new Prompt(model.tokenizer().text(tokens), tokens);
+  }
+
+  /** A list of tokens that the model has. */
+  int[] numbers(String field, ArrayNode list) {
     int[] tokens = new int[list.size()];
     for (int i = 0; i < tokens.length; i++) {
       JsonNode each = list.get(i);
       if (!each.isIntegralNumber() || !each.canConvertToInt()) {
-        throw RequestRefused.field("prompt", "prompt must be a text, or a list of token numbers");
+        throw RequestRefused.field(field, field + " must be a text, or a list of token numbers");
       }
       tokens[i] = each.intValue();
       if (tokens[i] < 0 || tokens[i] >= model.tokenizer().size()) {
         throw RequestRefused.field(
-            "prompt",
+            field,
             "token %d is not one of the model's %d".formatted(tokens[i], model.tokenizer().size()));
       }
     }
-    return new Prompt(model.tokenizer().text(tokens), tokens);
+    return tokens;
+  }
+
+  /**
+   * The tokens of a text of which a vector is made: between the marks of beginning and end that the
+   * model wants. Refused unread where it surely has too many.
+   */
+  int[] toEmbed(String text) {
+    long least = leastTokens(text);
+    if (least > contextMax) {
+      throw RequestRefused.context(
+          "input",
+          "a text of the input has at least %d tokens, and a text has %d at most"
+              .formatted(least, contextMax));
+    }
+    return text.isEmpty() ? new int[0] : model.tokenizer().tokenize(text, true, true);
+  }
+
+  private long leastTokens(String text) {
+    int bytes = model.longestTokenBytes();
+    return bytes == 0 ? 0 : text.getBytes(StandardCharsets.UTF_8).length / bytes;
   }
 
   /** The tokens of a text that a template wrote; refused unread where it surely has too many. */
   private int[] tokens(String text, boolean addEnds) {
-    int bytes = model.longestTokenBytes();
-    long least = bytes == 0 ? 0 : text.getBytes(StandardCharsets.UTF_8).length / bytes;
+    long least = leastTokens(text);
     if (least >= contextMax) {
       throw RequestRefused.context(
           "the prompt has at least %d tokens, and prompt and answer have %d together at most"

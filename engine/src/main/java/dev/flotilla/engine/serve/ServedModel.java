@@ -1,5 +1,6 @@
 package dev.flotilla.engine.serve;
 
+import dev.flotilla.engine.Pooling;
 import dev.flotilla.gguf.GgufHeader;
 import dev.flotilla.gguf.GgufRefused;
 import dev.flotilla.gguf.template.ChatTemplate;
@@ -18,6 +19,8 @@ import java.util.stream.IntStream;
  * @param templateText the template as the file has it
  * @param ends the tokens that end an answer
  * @param longestTokenBytes upper bound of the bytes of one token, 0 where it is not known
+ * @param pooling how a vector is made of a text; {@link Pooling#NONE} where the file wants a way
+ *     that is not computed
  */
 @SuppressWarnings("ArrayRecordComponent") // there is one, and nobody compares it
 public record ServedModel(
@@ -26,7 +29,14 @@ public record ServedModel(
     Optional<ChatTemplate> template,
     String templateText,
     int[] ends,
-    int longestTokenBytes) {
+    int longestTokenBytes,
+    Pooling pooling) {
+
+  /** llama.cpp's numbers of {@code pooling_type}. */
+  private static final int POOLING_NONE = 0;
+
+  private static final int POOLING_MEAN = 1;
+  private static final int POOLING_LAST = 3;
 
   /**
    * The texts of a model file.
@@ -53,7 +63,20 @@ public record ServedModel(
       }
     }
     int[] ends = IntStream.range(0, tokenizer.size()).filter(tokenizer::isEnd).toArray();
-    return new ServedModel(name, tokenizer, template, text, ends, header.longestTokenBytes());
+    return new ServedModel(
+        name, tokenizer, template, text, ends, header.longestTokenBytes(), pooling(header));
+  }
+
+  /**
+   * Where a file says nothing, llama-server makes no vectors unless it is told how: by the mean.
+   */
+  private static Pooling pooling(GgufHeader header) {
+    long type =
+        header.metadata().integer(header.architecture() + ".pooling_type").orElse(POOLING_NONE);
+    if (type == POOLING_NONE || type == POOLING_MEAN) {
+      return Pooling.MEAN;
+    }
+    return type == POOLING_LAST ? Pooling.LAST : Pooling.NONE;
   }
 
   /** The text of a token that templates write by name; empty where the model has none. */

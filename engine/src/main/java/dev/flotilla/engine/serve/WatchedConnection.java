@@ -104,6 +104,11 @@ final class WatchedConnection
     }
   }
 
+  /** Whether the client is known to have gone. */
+  synchronized boolean isGone() {
+    return isGone;
+  }
+
   /** The request has ended. */
   synchronized void over() {
     gone = WatchedConnection::nothing;

@@ -9,6 +9,7 @@ import dev.flotilla.testkit.SmallModel;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -53,6 +54,47 @@ class BatchInvarianceTest {
       Logits logits = new Logits(2, runner.vocabulary());
       runner.run(step, logits);
       assertThat(logits.row(1)).containsExactly(whole);
+    }
+  }
+
+  @Test
+  void aVectorIsTheSameInChunksAndBesideAnswers() throws Exception {
+    try (Workers workers = new Workers(2);
+        LoadedModel model = LoadedModel.load(GgufHeader.read(SmallModel.gguf()), workers);
+        Transformer runner = new Transformer(model, KvType.F16, 12, 64, workers)) {
+      PackedStep step = new PackedStep(64, 3, 4);
+      Logits logits = new Logits(3, runner.vocabulary());
+      double[] whole = new double[runner.width()];
+      rows(step, whole, 0, TEXT.size());
+      runner.run(step, logits);
+      assertThat(logits.rows()).isZero();
+
+      double[] chunks = new double[runner.width()];
+      rows(step, chunks, 0, 19);
+      runner.run(step, logits);
+      rows(step, chunks, 19, TEXT.size());
+      step.sequence(0);
+      step.block(7);
+      for (int i = 0; i < 13; i++) {
+        step.row(500 + i, i == 12);
+      }
+      runner.run(step, logits);
+      assertThat(chunks).containsExactly(whole);
+      Conversation beside = new Conversation(runner);
+      List<Integer> said = IntStream.range(500, 513).boxed().toList();
+      assertThat(logits.row(0)).containsExactly(beside.say(said));
+    }
+  }
+
+  private static void rows(PackedStep step, double[] sum, int from, int to) {
+    step.clear();
+    step.sequence(from);
+    step.pool(sum);
+    for (int block = 0; block < KvLayout.blocksFor(to); block++) {
+      step.block(block);
+    }
+    for (int i = from; i < to; i++) {
+      step.row(TEXT.get(i), true);
     }
   }
 

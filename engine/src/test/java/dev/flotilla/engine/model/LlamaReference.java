@@ -106,6 +106,15 @@ final class LlamaReference implements AutoCloseable {
     return steps;
   }
 
+  /** The vector of a text's tokens, of a server that was started for vectors. */
+  double[] vector(List<Integer> tokens) throws IOException, InterruptedException {
+    var request = JSON.createObjectNode();
+    var array = request.putArray("input");
+    tokens.forEach(array::add);
+    JsonNode vector = post("/v1/embeddings", request).at("/data/0/embedding");
+    return vector.valueStream().mapToDouble(JsonNode::asDouble).toArray();
+  }
+
   private JsonNode post(String path, JsonNode body) throws IOException, InterruptedException {
     HttpRequest request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))

@@ -11,13 +11,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
  * Ten thousand random schedules on small pools: requests that share beginnings, come at any time,
- * have any priority, are long and short, and are given up in the middle. After every step the
- * invariants hold; every answer is the one that the model gives to the request alone; at the end
- * every block is free.
+ * have any priority, are long and short, and are given up in the middle; some want a vector. After
+ * every step the invariants hold; every answer and every vector is the one that the model gives to
+ * the request alone; at the end every block is free.
  */
 class RandomSchedulesTest {
   private static final int SCHEDULES = 10_000;
@@ -40,14 +41,32 @@ class RandomSchedulesTest {
   private static final class Request extends Sequence {
     private final int[] prompt;
     private final int wanted;
+    private final double @Nullable [] sum;
+    private final boolean all;
 
-    Request(BlockPool pool, int[] prompt, long root, int priority, int wanted) {
+    /** An answer of so many tokens, or a vector where none are wanted. */
+    Request(BlockPool pool, int[] prompt, long root, int priority, int wanted, boolean all) {
       super(pool, prompt, root, priority);
       this.prompt = prompt;
       this.wanted = wanted;
+      this.sum = wanted == 0 ? new double[TinyRunner.WIDTH] : null;
+      this.all = all;
+    }
+
+    @Override
+    public double @Nullable [] sum() {
+      return sum;
+    }
+
+    @Override
+    public boolean wantsAllRows() {
+      return sum != null && all;
     }
 
     boolean isComplete(int lengthMax) {
+      if (sum != null) {
+        return pending() == 0;
+      }
       return length() - promptLength() == wanted || length() == lengthMax;
     }
 
@@ -111,11 +130,14 @@ class RandomSchedulesTest {
       for (int i = shared; i < prompt.length; i++) {
         prompt[i] = random.nextInt(VOCABULARY);
       }
-      if (!scheduler.fits(prompt.length)) {
+      boolean vector = random.nextInt(6) == 0;
+      if (vector ? prompt.length > scheduler.lengthMax() : !scheduler.fits(prompt.length)) {
         return;
       }
       long root = -1L - random.nextInt(2);
-      Request request = new Request(pool, prompt, root, random.nextInt(3), 1 + random.nextInt(60));
+      int wanted = vector ? 0 : 1 + random.nextInt(60);
+      Request request =
+          new Request(pool, prompt, root, random.nextInt(3), wanted, random.nextBoolean());
       if (scheduler.add(request)) {
         open.add(request);
       }
@@ -130,7 +152,7 @@ class RandomSchedulesTest {
       int row = 0;
       for (int i = 0; i < plan.size(); i++) {
         Request request = (Request) plan.sequence(i);
-        if (request.pending() == 0) {
+        if (request.pending() == 0 && request.sum == null) {
           request.append(largest(logits.row(row)));
           row++;
         }
@@ -146,6 +168,12 @@ class RandomSchedulesTest {
           return false;
         }
         scheduler.end(request);
+        if (request.sum != null) {
+          assertThat(request.sum)
+              .as("vector, seed %d", seed)
+              .isEqualTo(runner.sum(request.prompt, request.all));
+          return true;
+        }
         assertThat(request.answer())
             .as("answer, seed %d", seed)
             .isEqualTo(runner.answer(request.prompt, request.length() - request.promptLength()));

@@ -11,6 +11,9 @@ import java.util.concurrent.Semaphore;
 
 /** A model that says, after the last mark of a turn or the whole prompt, what the test wants. */
 final class SpeakingRunner implements ModelRunner {
+  /** Numbers of a vector: a row adds one at its token's place. */
+  static final int WIDTH = 256;
+
   private static final int BLOCKS = 256;
   private static final String TURN = "assistant\n";
 
@@ -50,6 +53,11 @@ final class SpeakingRunner implements ModelRunner {
   }
 
   @Override
+  public int width() {
+    return WIDTH;
+  }
+
+  @Override
   public KvLayout kvLayout() {
     return new KvLayout(1, 1, 32, KvType.F16);
   }
@@ -68,9 +76,15 @@ final class SpeakingRunner implements ModelRunner {
     for (int row = 0; row < step.rows(); row++) {
       pages[slot(step, row, step.position(row))] = step.token(row);
     }
-    out.begin(step.marked());
+    out.begin(step.markedForLogits());
+    int spoken = 0;
     for (int i = 0; i < step.marked(); i++) {
       int row = step.markedRow(i);
+      double[] sum = step.sum(step.sequenceOf(row));
+      if (sum != null) {
+        sum[step.token(row) % WIDTH]++;
+        continue;
+      }
       int last = -1;
       for (int position = 0; position <= step.position(row); position++) {
         if (pages[slot(step, row, position)] == LetterModel.START) {
@@ -78,8 +92,10 @@ final class SpeakingRunner implements ModelRunner {
         }
       }
       int said = step.position(row) - last - (last < 0 ? 0 : TURN.length());
-      Arrays.fill(out.row(i), -5);
-      out.row(i)[said >= 0 && said < speech.length ? speech[said] : LetterModel.END] = 5;
+      float[] logits = out.row(spoken);
+      spoken++;
+      Arrays.fill(logits, -5);
+      logits[said >= 0 && said < speech.length ? speech[said] : LetterModel.END] = 5;
     }
   }
 

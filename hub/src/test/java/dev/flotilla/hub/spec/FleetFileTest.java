@@ -294,7 +294,7 @@ class FleetFileTest {
             "line 6: models.m.recipes[0].args.decode: `decode` belongs to slots, which sets it for mlx-lm; leave it out here"),
         arguments(
             recipe("{ engine: mlx-lm, source: /m, embeddings: true }"),
-            "line 6: models.m.recipes[0].embeddings: embeddings are served by llama-server only; use it, or leave this out"),
+            "line 6: models.m.recipes[0].embeddings: embeddings are served by llama-server and builtin only; use one of them, or leave this out"),
         arguments(
             recipe("{ engine: llama-server, source: /m, when: { os: mac } }"),
             "line 6: models.m.recipes[0].when.os: `mac` is not one of `linux`, `macos`, `windows`"),
