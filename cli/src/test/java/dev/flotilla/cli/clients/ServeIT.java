@@ -73,6 +73,7 @@ final class ServeIT {
     assertThat(call.path("name").asString()).isEqualTo("weather");
     assertThat(call.at("/arguments/city").asString()).isIn("Rome", "Paris");
     assertThat(call.path("finish").asString()).isEqualTo("tool_calls");
+    assertThat(call.path("pieces").asInt()).as("pieces of arguments").isGreaterThan(1);
     assertThat(outcomes.path("schema").path("city").asString()).isIn("Rome", "Paris");
     assertThat(outcomes.path("unknown_option").path("status").asInt()).isEqualTo(400);
     assertThat(outcomes.path("unknown_option").path("message").asString()).contains("mirostat");

@@ -44,7 +44,7 @@ def tool(client):
 
 
 def tool_streamed(client):
-    name, arguments, finish = "", "", ""
+    name, arguments, pieces, finish = "", "", 0, ""
     for chunk in client.chat.completions.create(
         model=MODEL,
         messages=MESSAGES,
@@ -58,9 +58,11 @@ def tool_streamed(client):
             for call in choice.delta.tool_calls or []:
                 name += call.function.name or ""
                 arguments += call.function.arguments or ""
+                pieces += 1 if call.function.arguments else 0
     return {
         "name": name,
         "arguments": json.loads(arguments),
+        "pieces": pieces,
         "finish": finish,
     }
 

@@ -15,6 +15,8 @@ import tools.jackson.databind.JsonNode;
  */
 public final class Grammars {
   private static final int KEPT_MAX = 8;
+  private static final String ROOT = "root";
+  private static final String BETWEEN = "between";
 
   /** Characters of one schema or expression. */
   private static final int CHARS_MAX = 200_000;
@@ -49,12 +51,12 @@ public final class Grammars {
    * @throws GrammarRefused where the schema can't be held to
    */
   public Supplier<TokenMask> schema(JsonNode schema) {
-    return form("schema " + schema, () -> JsonSchemas.rules(schema));
+    return form("schema " + schema, ROOT, () -> JsonSchemas.rules(schema));
   }
 
   /** Any JSON object. */
   public Supplier<TokenMask> anyObject() {
-    return form("object", JsonSchemas::anyObject);
+    return form("object", ROOT, JsonSchemas::anyObject);
   }
 
   /**
@@ -63,7 +65,16 @@ public final class Grammars {
    * @throws GrammarRefused where it can't be read
    */
   public Supplier<TokenMask> regex(String regex) {
-    return form("regex " + regex, () -> Regexes.rules(regex));
+    return form("regex " + regex, ROOT, () -> Regexes.rules(regex));
+  }
+
+  /**
+   * What llama.cpp's grammar allows, its rule {@code root}.
+   *
+   * @throws GrammarRefused where it can't be read or held to, with line and column
+   */
+  public Supplier<TokenMask> gbnf(String grammar) {
+    return form("gbnf " + grammar, ROOT, () -> Gbnf.rules(grammar));
   }
 
   /** One of these texts. */
@@ -71,26 +82,34 @@ public final class Grammars {
     List<Expr> options = new ArrayList<>();
     texts.forEach(each -> options.add(Expr.text(each)));
     return form(
-        "choice " + String.join("\u0000", texts), () -> Map.of("root", new Expr.Choice(options)));
+        "choice " + String.join("\u0000", texts),
+        ROOT,
+        () -> Map.of(ROOT, new Expr.Choice(options)));
   }
 
   /**
-   * JSON that a schema allows, between two texts.
+   * JSON that a schema allows, between two texts, once or several times.
    *
+   * @param again what stands between one and the next; empty where there is one
    * @throws GrammarRefused where the schema can't be held to
    */
-  public Supplier<TokenMask> between(String before, JsonNode schema, String after) {
+  public Supplier<TokenMask> between(String before, JsonNode schema, String again, String after) {
     return form(
-        "between " + before + "\u0000" + after + "\u0000" + schema,
+        String.join("\u0000", "between ", before, again, after, schema.toString()),
+        BETWEEN,
         () -> {
           Map<String, Expr> rules = JsonSchemas.rules(schema);
-          Expr inner = new Expr.Rule("root");
-          rules.put("between", Expr.sequence(Expr.text(before), inner, Expr.text(after)));
+          Expr inner = new Expr.Rule(ROOT);
+          Expr more =
+              again.isEmpty()
+                  ? Expr.EMPTY
+                  : new Expr.Repeat(Expr.sequence(Expr.text(again), inner), 0, -1);
+          rules.put(BETWEEN, Expr.sequence(Expr.text(before), inner, more, Expr.text(after)));
           return rules;
         });
   }
 
-  private Supplier<TokenMask> form(String key, Supplier<Map<String, Expr>> rules) {
+  private Supplier<TokenMask> form(String key, String first, Supplier<Map<String, Expr>> rules) {
     if (key.length() > CHARS_MAX) {
       throw new GrammarRefused("it has more than " + CHARS_MAX + " characters");
     }
@@ -101,7 +120,6 @@ public final class Grammars {
     if (automaton == null || automaton.full()) {
       Map<String, Expr> all = rules.get();
       Network network = Network.of(all);
-      String first = all.containsKey("between") ? "between" : "root";
       if (!network.hasEnd(network.number(first))) {
         throw new GrammarRefused("no text fits it");
       }

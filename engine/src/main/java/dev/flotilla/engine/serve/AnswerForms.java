@@ -44,14 +44,21 @@ final class AnswerForms {
     List<Supplier<TokenMask>> forms = new ArrayList<>();
     fields.object("response_format").ifPresent(format -> responseFormat(format, forms));
     fields.object("structured_outputs").ifPresent(wanted -> structured(wanted, forms));
+    fields
+        .text("grammar")
+        .filter(text -> !text.isBlank())
+        .ifPresent(text -> forms.add(held("grammar", () -> grammars.gbnf(text))));
+    fields
+        .any("json_schema")
+        .ifPresent(json -> forms.add(held("json_schema", () -> grammars.schema(json))));
     if (tools.forced()) {
-      forms.add(call(tools.offered().orElseThrow()));
+      forms.add(call(tools.offered().orElseThrow(), tools.forcesSeveral()));
     }
     if (forms.size() > 1) {
       throw RequestRefused.field(
           "response_format",
-          "an answer can have one form: response_format, structured_outputs or"
-              + " a call that has to be made");
+          "an answer can have one form: response_format, structured_outputs, grammar, json_schema"
+              + " or a call that has to be made");
     }
     if (!forms.isEmpty() && (options.endless() || options.minTokens() > 0)) {
       throw RequestRefused.field(
@@ -99,7 +106,8 @@ final class AnswerForms {
     fields.refuseOthers();
   }
 
-  private Supplier<TokenMask> call(ArrayNode tools) {
+  /** A call, or calls one after another as the model would write them. */
+  private Supplier<TokenMask> call(ArrayNode tools, boolean several) {
     CallFormat format = calls.orElseThrow();
     String arguments =
         switch (format) {
@@ -126,9 +134,14 @@ final class AnswerForms {
         "tools",
         () ->
             switch (format) {
-              case HERMES -> grammars.between("<tool_call>\n", any, "\n</tool_call>");
-              case MISTRAL -> grammars.between("[TOOL_CALLS][", any, "]");
-              default -> grammars.schema(any);
+              case HERMES ->
+                  grammars.between(
+                      "<tool_call>\n",
+                      any,
+                      several ? "\n</tool_call>\n<tool_call>\n" : "",
+                      "\n</tool_call>");
+              case MISTRAL -> grammars.between("[TOOL_CALLS][", any, several ? ", " : "", "]");
+              default -> grammars.between("", any, several ? "; " : "", "");
             });
   }
 

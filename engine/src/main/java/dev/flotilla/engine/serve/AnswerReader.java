@@ -87,11 +87,15 @@ final class AnswerReader {
     Ending ending = generation.ending();
     int published = generation.published();
     StringBuilder text = new StringBuilder();
-    while (tokens < published && stops.found().isEmpty()) {
-      take(text);
-    }
     List<Part> parts = new ArrayList<>();
-    if (stops.found().isPresent()) {
+    while (tokens < published && stops.found().isEmpty() && !hasItsCall()) {
+      take(text);
+      if (parser.isPresent() && parser.get().wantsOneCall()) {
+        parts.addAll(parts(text.toString()));
+        text.setLength(0);
+      }
+    }
+    if (stops.found().isPresent() || hasItsCall()) {
       engine.finish(generation);
       end(parts, text, "stop");
     } else if (ending != null && tokens == published) {
@@ -106,6 +110,11 @@ final class AnswerReader {
     List<TokenLogprob> logprobs = List.copyOf(pending);
     pending.clear();
     return new Said(parts, logprobs);
+  }
+
+  /** Whether one call was wanted, and is there. */
+  private boolean hasItsCall() {
+    return parser.isPresent() && parser.get().over();
   }
 
   private void take(StringBuilder text) {

@@ -36,6 +36,16 @@ enum CallFormat {
     return end;
   }
 
+  /** Reads what stands behind {@link #begin}. */
+  CallReader reader(CallSink sink) {
+    return switch (this) {
+      case HERMES -> new HermesCall(sink);
+      case MISTRAL -> new MistralCalls(sink);
+      case LLAMA -> new JsonCalls(end, sink);
+      case GEMMA -> new GemmaCall(sink);
+    };
+  }
+
   /** The format that a template speaks of. */
   static Optional<CallFormat> of(String template) {
     for (CallFormat format : values()) {

@@ -53,7 +53,7 @@ final class ChatCompletions {
 
   /** What is to be answered, and how. */
   private record Asked(
-      AnswerOptions options, Prompt prompt, boolean tools, Optional<Supplier<TokenMask>> form) {}
+      AnswerOptions options, Prompt prompt, Tools tools, Optional<Supplier<TokenMask>> form) {}
 
   void answer(ObjectNode body, ServerResponse response) {
     Asked asked = read(body);
@@ -65,7 +65,8 @@ final class ChatCompletions {
     boolean thinks = model.thinks() && settings.reasoning() != ServeSettings.Reasoning.INLINE;
     boolean inThought = thinks && asked.prompt().text().stripTrailing().endsWith("<think>");
     for (Generation each : engine.submit(request, options.count(), wakeup)) {
-      Optional<CallFormat> format = asked.tools() ? callFormat : Optional.empty();
+      Optional<CallFormat> format =
+          asked.tools().offered().isPresent() ? callFormat : Optional.empty();
       answers.add(
           new AnswerReader(
               engine,
@@ -74,7 +75,9 @@ final class ChatCompletions {
               answers.size(),
               new StopText(options.stops(), options.keepStop()),
               format.isPresent(),
-              Optional.of(new ReplyParser(thinks, inThought, format, names::callId))));
+              Optional.of(
+                  new ReplyParser(
+                      thinks, inThought, format, asked.tools().oneCall(), names::callId))));
     }
     ReplyHead head = names.head(true, settings.reasoning().field(), asked.prompt().tokens().length);
     answering.pass(
@@ -113,6 +116,6 @@ final class ChatCompletions {
     }
     Prompt prompt = prompts.conversation(fields, tools.offered(), extra);
     fields.refuseOthers();
-    return new Asked(options, prompt, tools.offered().isPresent(), form);
+    return new Asked(options, prompt, tools, form);
   }
 }

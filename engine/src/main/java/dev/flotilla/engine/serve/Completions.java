@@ -53,8 +53,7 @@ final class Completions {
     names.checkModel(fields);
     int logprobs = fields.whole("logprobs", 0, GenerationRequest.LOGPROBS_MAX, -1);
     AnswerOptions options = AnswerOptions.read(fields, engine.vocabulary(), logprobs, random);
-    Optional<Supplier<TokenMask>> form =
-        forms.read(fields, new Tools(Optional.empty(), false), options);
+    Optional<Supplier<TokenMask>> form = forms.read(fields, Tools.NONE, options);
     List<Prompt> all = prompts(fields);
     fields.onlyPlain("echo", "false");
     fields.onlyPlain("best_of", "1");

@@ -9,40 +9,42 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The tools of a request, and whether one may or has to be called.
+ * The tools of a request, and whether one may or has to be called, or several.
  *
  * @param offered the tools that the model is told of; empty where it may call none
  * @param forced whether a call has to be made
+ * @param parallel whether an answer may have several calls; where the request doesn't say, a model
+ *     that is free to call makes as many as it does, one that has to makes one
  */
-record Tools(Optional<ArrayNode> offered, boolean forced) {
+record Tools(Optional<ArrayNode> offered, boolean forced, Optional<Boolean> parallel) {
+  /** No tools. */
+  static final Tools NONE = new Tools(Optional.empty(), false, Optional.empty());
+
   /** Tools of one request. */
   static final int MAX = 256;
 
   static Tools read(Fields fields) {
     Optional<ArrayNode> tools = fields.list("tools").filter(each -> !each.isEmpty());
     Optional<JsonNode> choice = fields.any("tool_choice");
-    fields.truth("parallel_tool_calls");
+    Optional<Boolean> parallel = fields.truth("parallel_tool_calls");
     Set<String> names = new HashSet<>();
     tools.ifPresent(list -> check(list, names));
     if (choice.isEmpty()) {
-      return new Tools(tools, false);
+      return new Tools(tools, false, parallel);
     }
     JsonNode wanted = choice.get();
     String word = wanted.isString() ? wanted.stringValue() : "";
     if (word.equals("none")) {
-      return new Tools(Optional.empty(), false);
-    }
-    if (tools.isEmpty()) {
-      if (word.equals("auto")) {
-        return new Tools(tools, false);
-      }
-      throw RequestRefused.field("tool_choice", "tool_choice needs tools");
+      return NONE;
     }
     if (word.equals("auto")) {
-      return new Tools(tools, false);
+      return new Tools(tools, false, parallel);
+    }
+    if (tools.isEmpty()) {
+      throw RequestRefused.field("tool_choice", "tool_choice needs tools");
     }
     if (word.equals("required")) {
-      return new Tools(tools, true);
+      return new Tools(tools, true, parallel);
     }
     String name = wanted.path("function").path("name").asString("");
     if (!names.contains(name)) {
@@ -56,7 +58,17 @@ record Tools(Optional<ArrayNode> offered, boolean forced) {
         one.add(tool);
       }
     }
-    return new Tools(Optional.of(one), true);
+    return new Tools(Optional.of(one), true, parallel);
+  }
+
+  /** Whether an answer ends with its first call. */
+  boolean oneCall() {
+    return !parallel.orElse(true);
+  }
+
+  /** Whether a model that has to call may go on with more calls. */
+  boolean forcesSeveral() {
+    return parallel.orElse(false);
   }
 
   private static void check(ArrayNode tools, Set<String> names) {

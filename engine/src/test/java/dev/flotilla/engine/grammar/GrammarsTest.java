@@ -32,9 +32,11 @@ class GrammarsTest {
     "ab"
   };
 
-  private final byte[][] pieces = pieces();
-  private final int end = pieces.length - 1;
-  private final Grammars grammars = new Grammars(pieces, new int[] {end}, Runnable::run);
+  private static final byte[][] PIECES = pieces();
+  private static final int END = PIECES.length - 1;
+
+  /** Of the vocabulary of this test. */
+  static final Grammars GRAMMARS = new Grammars(PIECES, new int[] {END}, Runnable::run);
 
   /** All bytes, some words, and a token without text that ends an answer. */
   private static byte[][] pieces() {
@@ -95,25 +97,25 @@ class GrammarsTest {
 
   @Test
   void anyObject() {
-    assertThat(fits(grammars.anyObject(), "{\"a\": [1, -2.5e3, \"x\\n\", {}], \"b\":null}"))
+    assertThat(fits(GRAMMARS.anyObject(), "{\"a\": [1, -2.5e3, \"x\\n\", {}], \"b\":null}"))
         .isTrue();
-    assertThat(fits(grammars.anyObject(), "[1]")).isFalse();
-    assertThat(fits(grammars.anyObject(), "{\"a\":01}")).isFalse();
-    assertThat(fits(grammars.anyObject(), "{\"a\":   1}")).as("blanks are bounded").isFalse();
+    assertThat(fits(GRAMMARS.anyObject(), "[1]")).isFalse();
+    assertThat(fits(GRAMMARS.anyObject(), "{\"a\":01}")).isFalse();
+    assertThat(fits(GRAMMARS.anyObject(), "{\"a\":   1}")).as("blanks are bounded").isFalse();
     String deep = "{\"a\":".repeat(2_000) + "1" + "}".repeat(2_000);
-    assertThat(fits(grammars.anyObject(), deep)).as("so is depth").isFalse();
+    assertThat(fits(GRAMMARS.anyObject(), deep)).as("so is depth").isFalse();
   }
 
   @Test
   void expressionsMatchFromEndToEnd() {
-    Supplier<TokenMask> form = grammars.regex("^(ab|[^a-zé]){2,3}\\.\\w+?$");
+    Supplier<TokenMask> form = GRAMMARS.regex("^(ab|[^a-zé]){2,3}\\.\\w+?$");
     assertThat(fits(form, "abX.ok")).isTrue();
     assertThat(fits(form, "\uD83D\uDE42\uD83D\uDE42.x")).isTrue();
     assertThat(fits(form, "ab.x")).isFalse();
     assertThat(fits(form, "aéX.x")).isFalse();
-    assertThat(fits(grammars.regex("[0-9]{3}"), "1234")).isFalse();
-    assertThat(fits(grammars.choice(List.of("yes", "no")), "no")).isTrue();
-    assertThat(fits(grammars.choice(List.of("yes", "no")), "n")).isFalse();
+    assertThat(fits(GRAMMARS.regex("[0-9]{3}"), "1234")).isFalse();
+    assertThat(fits(GRAMMARS.choice(List.of("yes", "no")), "no")).isTrue();
+    assertThat(fits(GRAMMARS.choice(List.of("yes", "no")), "n")).isFalse();
   }
 
   @Test
@@ -174,29 +176,43 @@ class GrammarsTest {
     String huge =
         "{\"type\":\"array\",\"minItems\":2000,\"items\":{\"type\":\"string\",\"minLength\":2000}}";
     assertThatThrownBy(() -> schema(huge)).hasMessageContaining("too large");
-    assertThatThrownBy(() -> grammars.regex("(?=x)y")).hasMessageContaining("looks around");
-    assertThatThrownBy(() -> grammars.regex("(x")).hasMessageContaining("a ( without a )");
-    assertThatThrownBy(() -> grammars.regex("((a{1000}){1000}){1000}"))
+    assertThatThrownBy(() -> GRAMMARS.regex("(?=x)y")).hasMessageContaining("looks around");
+    assertThatThrownBy(() -> GRAMMARS.regex("(x")).hasMessageContaining("a ( without a )");
+    assertThatThrownBy(() -> GRAMMARS.regex("((a{1000}){1000}){1000}"))
         .hasMessageContaining("too large");
   }
 
   private Supplier<TokenMask> schema(String json) {
-    return grammars.schema(JSON.readTree(json));
+    return GRAMMARS.schema(JSON.readTree(json));
   }
 
-  private boolean allows(TokenMask mask, int token) {
+  private static boolean allows(TokenMask mask, int token) {
     return (mask.allowed()[token >> 6] >>> token & 1) != 0;
   }
 
-  private boolean fits(Supplier<TokenMask> form, String text) {
+  private static boolean fits(Supplier<TokenMask> form, String text) {
+    return fits(form, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Whether the bytes are an answer of that form. */
+  static boolean fits(Supplier<TokenMask> form, byte[] text) {
     TokenMask mask = form.get();
-    for (byte each : text.getBytes(StandardCharsets.UTF_8)) {
+    return takes(mask, text) && allows(mask, END);
+  }
+
+  /** Whether an answer of that form may begin so. */
+  static boolean begins(Supplier<TokenMask> form, byte[] text) {
+    return takes(form.get(), text);
+  }
+
+  private static boolean takes(TokenMask mask, byte[] text) {
+    for (byte each : text) {
       if (!allows(mask, each & 0xff)) {
         return false;
       }
       mask.accept(each & 0xff);
     }
-    return allows(mask, end);
+    return true;
   }
 
   /** A random answer, which ends as soon as it may when it has become long. */
@@ -204,7 +220,7 @@ class GrammarsTest {
     ByteArrayOutputStream answer = new ByteArrayOutputStream();
     for (int i = 0; i < most; i++) {
       List<Integer> allowed = new ArrayList<>();
-      for (int token = 0; token < pieces.length; token++) {
+      for (int token = 0; token < PIECES.length; token++) {
         if (allows(mask, token)) {
           allowed.add(token);
         }
@@ -214,10 +230,10 @@ class GrammarsTest {
       if (i > 30 && allowed.contains((int) '"') && random.nextInt(3) > 0) {
         token = '"';
       }
-      if (token == end || (i > 30 && allowed.contains(end))) {
+      if (token == END || (i > 30 && allowed.contains(END))) {
         return answer.toString(StandardCharsets.UTF_8);
       }
-      answer.writeBytes(pieces[token]);
+      answer.writeBytes(PIECES[token]);
       mask.accept(token);
     }
     throw new AssertionError("no end in " + most + " tokens: " + answer);

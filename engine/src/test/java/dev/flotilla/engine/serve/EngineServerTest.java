@@ -1,6 +1,8 @@
 package dev.flotilla.engine.serve;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.engine.Ending;
@@ -11,13 +13,18 @@ import dev.flotilla.testkit.TestClient.Reply;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -28,6 +35,9 @@ class EngineServerTest {
   private static final int CONTEXT = 600;
   private static final String HELLO =
       "\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}],\"temperature\":0";
+
+  private static final String WRITE =
+      ",\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"write\"}}]";
 
   @TempDir private Path folder;
   private ServedModel model;
@@ -157,6 +167,50 @@ class EngineServerTest {
   }
 
   @Test
+  void aCallIsStreamedAsItIsWritten() {
+    runner.says(
+        "<tool_call>{\"name\": \"write\", \"arguments\": {\"text\": \"one two three\"}}</tool_call>");
+    runner.stepwise();
+    client.post("/v1/chat/completions", "{" + HELLO + WRITE + ",\"stream\":true}");
+    runner.step(60); // three for the prompt, and 57 of the call's 80 letters
+    assertThat(client.replyHead().status()).isEqualTo(200);
+    assertThat(client.event()).contains("\"role\":\"assistant\"");
+    assertThat(client.event())
+        .contains("\"index\":0", "\"id\":\"call_", "\"name\":\"write\"", "\"arguments\":\"\"");
+    StringBuilder arguments = new StringBuilder();
+    int pieces = 0;
+    while (!arguments.toString().contains("one")) {
+      arguments.append(delta(client).at("/tool_calls/0/function/arguments").stringValue());
+      pieces++;
+    }
+    assertThat(engine.counts().running()).as("the model still writes").isEqualTo(1);
+    runner.step(1_000);
+    JsonNode delta = delta(client);
+    while (delta.has("tool_calls")) {
+      arguments.append(delta.at("/tool_calls/0/function/arguments").stringValue());
+      pieces++;
+      delta = delta(client);
+    }
+    assertThat(pieces).isGreaterThan(1);
+    assertThat(arguments.toString()).isEqualTo("{\"text\":\"one two three\"}");
+    assertThat(client.event()).contains("[DONE]");
+    client.close();
+    client = TestClient.connect(server.port());
+    JsonNode whole = chat(HELLO + WRITE).at("/choices/0/message/tool_calls/0/function/arguments");
+    assertThat(whole.stringValue()).isEqualTo(arguments.toString());
+  }
+
+  @Test
+  void whereParallelCallsAreNotWantedTheFirstEndsTheAnswer() {
+    String call = "<tool_call>{\"name\": \"write\", \"arguments\": {}}</tool_call>\n";
+    runner.says(call + call);
+    assertThat(chat(HELLO + WRITE).at("/choices/0/message/tool_calls").size()).isEqualTo(2);
+    JsonNode one = chat(HELLO + WRITE + ",\"parallel_tool_calls\":false").at("/choices/0");
+    assertThat(one.at("/message/tool_calls").size()).isEqualTo(1);
+    assertThat(one.path("finish_reason").stringValue()).isEqualTo("tool_calls");
+  }
+
+  @Test
   void anAssistantsLastMessageIsGoneOnWith() {
     runner.says("The capital is Paris.");
     JsonNode reply =
@@ -196,7 +250,6 @@ class EngineServerTest {
         .contains("reads text alone");
     assertThat(post("/v1/completions", "{\"prompt\":[5,258]}").body())
         .contains("token 258 is not one of the model's 258");
-    assertThat(post("/v1/embeddings", "{\"input\":\"x\"}").body()).contains("has no embeddings");
     assertThat(post("/v1/chat/completions", "{\"model\":\"other\"," + HELLO + "}").status())
         .isEqualTo(404);
     assertThat(content(chat(HELLO + ",\"user\":\"me\",\"stop\":null"))).isEqualTo("fine");
@@ -286,6 +339,129 @@ class EngineServerTest {
   }
 
   @Test
+  void textsAndTokensBecomeVectorsOfLengthOne() {
+    JsonNode reply = embedded("{\"input\":\"aaab\",\"user\":\"me\"}");
+    assertThat(reply.path("object").stringValue()).isEqualTo("list");
+    assertThat(reply.path("model").stringValue()).isEqualTo("letters");
+    assertThat(reply.at("/data/0/object").stringValue()).isEqualTo("embedding");
+    JsonNode vector = reply.at("/data/0/embedding");
+    assertThat(vector.size()).isEqualTo(SpeakingRunner.WIDTH);
+    assertThat(vector.path('a').doubleValue()).isCloseTo(3 / Math.sqrt(10), within(1e-6));
+    assertThat(vector.path('b').doubleValue()).isCloseTo(1 / Math.sqrt(10), within(1e-6));
+    assertThat(reply.at("/usage/prompt_tokens").intValue()).isEqualTo(4);
+    assertThat(reply.at("/usage/total_tokens").intValue()).isEqualTo(4);
+
+    JsonNode tokens = embedded("{\"input\":[97,97,97,98],\"dimensions\":256}");
+    assertThat(tokens.at("/data/0/embedding")).isEqualTo(vector);
+    JsonNode several = embedded("{\"input\":[\"b\",[97,97,97,98],\"aaab\"]}");
+    assertThat(several.at("/data").size()).isEqualTo(3);
+    assertThat(several.at("/data/2/index").intValue()).isEqualTo(2);
+    assertThat(several.at("/data/0/embedding/98").doubleValue()).isEqualTo(1);
+    assertThat(several.at("/data/1/embedding")).isEqualTo(vector);
+    assertThat(several.at("/data/2/embedding")).isEqualTo(vector);
+  }
+
+  @Test
+  void vectorsComeAsBytesToo() {
+    JsonNode reply = embedded("{\"input\":\"b\",\"encoding_format\":\"base64\"}");
+    byte[] bytes = Base64.getDecoder().decode(reply.at("/data/0/embedding").stringValue());
+    FloatBuffer vector = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+    assertThat(vector.remaining()).isEqualTo(SpeakingRunner.WIDTH);
+    assertThat(vector.get('b')).isEqualTo(1);
+    assertThat(vector.get('a')).isZero();
+  }
+
+  @Test
+  void moreTextsThanMayRunAtOnceAreEmbeddedBesideAnswers() {
+    runner.says("beside");
+    String texts = IntStream.range(0, 100).mapToObj(i -> "\"" + i + "\"").collect(joining(","));
+    JsonNode reply = embedded("{\"input\":[" + texts + "]}");
+    assertThat(reply.at("/data").size()).isEqualTo(100);
+    assertThat(reply.at("/data/7/embedding/" + (int) '7').doubleValue()).isEqualTo(1);
+    assertThat(content(chat(HELLO))).isEqualTo("beside");
+  }
+
+  @Test
+  void whatCantBeEmbeddedIsRefusedBeforeAnyWork() {
+    assertThat(unembedded("{}")).contains("input is missing");
+    assertThat(unembedded("{\"input\":[]}")).contains("input must be a text");
+    assertThat(unembedded("{\"input\":7}")).contains("input must be a text");
+    assertThat(unembedded("{\"input\":\"\"}")).contains("input is empty");
+    assertThat(unembedded("{\"input\":[\"a\",\"\"]}")).contains("input[1] is empty");
+    assertThat(unembedded("{\"input\":[\"a\",7]}")).contains("input[1] must be a text");
+    assertThat(unembedded("{\"input\":[97,\"a\"]}")).contains("a list of token numbers");
+    assertThat(unembedded("{\"input\":[[97],[258]]}"))
+        .contains("token 258 is not one of the model's 258")
+        .contains("\"param\":\"input[1]\"");
+    assertThat(unembedded("{\"input\":[\"a\",\"" + "x".repeat(CONTEXT + 1) + "\"]}"))
+        .contains("601 tokens, and a text has 600 at most")
+        .contains("context_length_exceeded");
+    assertThat(unembedded("{\"input\":\"a\",\"dimensions\":64}"))
+        .contains("vectors have 256 numbers and can't have 64");
+    assertThat(unembedded("{\"input\":\"a\",\"encoding_format\":\"int8\"}"))
+        .contains("must be float or base64");
+    assertThat(unembedded("{\"input\":\"a\",\"stream\":true}")).contains("stream is not supported");
+    String texts = "\"a\",".repeat(Embeddings.INPUTS_MAX) + "\"a\"";
+    assertThat(unembedded("{\"input\":[" + texts + "]}")).contains("2049 texts, at most 2048");
+    assertThat(engine.counts().steps()).isZero();
+    assertThat(embedded("{\"input\":\"" + "x".repeat(CONTEXT) + "\"}").at("/data").size())
+        .as("a text may fill the context")
+        .isEqualTo(1);
+  }
+
+  @Test
+  void aClientThatLeavesInTheMiddleOfItsTextsFreesTheirBlocks() {
+    runner.stepwise();
+    String text = "\"" + "x".repeat(500) + "\",";
+    try (TestClient leaving = TestClient.connect(server.port())) {
+      leaving.post("/v1/embeddings", "{\"input\":[" + text.repeat(20) + "\"a\"]}");
+      runner.step(2);
+      await().until(() -> engine.counts().running() > 0);
+      leaving.reset();
+    }
+    await()
+        .until(() -> {
+          runner.step(1);
+          return engine.counts().running() + engine.counts().waiting() == 0;
+        });
+    assertThat(engine.counts().ended(Ending.CANCELLED)).isPositive();
+    runner.step(1000);
+  }
+
+  @Test
+  void aModelThatHasToCallCallsOnceOrAsOftenAsItWantsTo() {
+    String call = "<tool_call>\n{\"name\":\"write\",\"arguments\":{}}\n</tool_call>";
+    runner.says(call + "\n" + call + "\n" + call);
+    String forced = HELLO + WRITE + ",\"tool_choice\":\"required\"";
+    assertThat(calls(forced + ",\"parallel_tool_calls\":true")).isEqualTo(3);
+    assertThat(calls(forced + ",\"parallel_tool_calls\":false")).isEqualTo(1);
+    assertThat(calls(forced)).as("one, where the request does not say").isEqualTo(1);
+  }
+
+  private int calls(String fields) {
+    return chat(fields).at("/choices/0/message/tool_calls").size();
+  }
+
+  @Test
+  void anAnswerHasTheGrammarThatWasAskedFor() {
+    runner.says("Sure! Here you are.");
+    String grammar = "root ::= word (\\\", \\\" word)?\\nword ::= \\\"ab\\\" [c-e]{2}";
+    String field = ",\"grammar\":\"" + grammar + "\"";
+    assertThat(content(chat(HELLO + field + ",\"max_tokens\":40")))
+        .matches("ab[c-e]{2}(, ab[c-e]{2})?");
+    Reply text = post("/v1/completions", "{\"prompt\":\"x\"" + field + ",\"max_tokens\":40}");
+    assertThat(text.status()).as(text.body()).isEqualTo(200);
+    assertThat(text.body()).contains("\"text\":\"ab");
+    assertThat(refusal(HELLO + ",\"grammar\":\"root ::= (\\\"a\\\"\""))
+        .contains("grammar: line 1, column 10: a group that has no end")
+        .contains("\"param\":\"grammar\"");
+    assertThat(refusal(HELLO + field + ",\"response_format\":{\"type\":\"json_object\"}"))
+        .contains("can have one form");
+    String schema = ",\"json_schema\":{\"enum\":[7,8]}";
+    assertThat(content(chat(HELLO + schema))).isIn("7", "8");
+  }
+
+  @Test
   void tokensAndTexts() {
     assertThat(post("/tokenize", "{\"prompt\":\"ab<|im_end|>\"}").body())
         .contains("\"tokens\":[97,98,257]");
@@ -323,6 +499,18 @@ class EngineServerTest {
     return reply.body();
   }
 
+  private JsonNode embedded(String json) {
+    Reply reply = post("/v1/embeddings", json);
+    assertThat(reply.status()).as(reply.body()).isEqualTo(200);
+    return Json.body(reply.body().getBytes(StandardCharsets.UTF_8));
+  }
+
+  private String unembedded(String json) {
+    Reply reply = post("/v1/embeddings", json);
+    assertThat(reply.status()).as(reply.body()).isEqualTo(400);
+    return reply.body();
+  }
+
   private static String content(JsonNode reply) {
     return reply.path("choices").path(0).path("message").path("content").stringValue();
   }
@@ -337,6 +525,11 @@ class EngineServerTest {
     client.close();
     client = TestClient.connect(server.port());
     return events;
+  }
+
+  private static JsonNode delta(TestClient client) {
+    String event = client.event().replaceFirst("^data: ", "").strip();
+    return Json.body(event.getBytes(StandardCharsets.UTF_8)).at("/choices/0/delta");
   }
 
   private static String delta(String event) {

@@ -93,7 +93,8 @@ class HostileRequestsTest {
             Optional.of(ChatTemplate.parse(bomb, TemplateLimits.DEFAULTS)),
             bomb,
             model.ends(),
-            model.longestTokenBytes());
+            model.longestTokenBytes(),
+            model.pooling());
     try (EngineServer other = server(bombed);
         Neighbour neighbour = new Neighbour();
         TestClient client = TestClient.connect(other.port())) {
@@ -209,6 +210,19 @@ class HostileRequestsTest {
       }
       for (String regex : List.of("(", "a**b)", "(?=x)", "(".repeat(3_900))) {
         refused("\"structured_outputs\":{\"regex\":\"" + regex + "\"}", regex);
+        neighbour.isAnsweredRightly();
+      }
+      List<String> grammars =
+          List.of(
+              "root ::= ((\\\"a\\\"{2000}){2000}){2000}",
+              "root ::= \\\"a\\\" root",
+              "root ::= root \\\"a\\\" | \\\"a\\\"",
+              "root ::= " + "(".repeat(50_000),
+              "root ::= \\\"a\\\"" + "*".repeat(50_000),
+              "root ::= " + "a ".repeat(50_000),
+              "x".repeat(300_000));
+      for (String grammar : grammars) {
+        refused("\"grammar\":\"" + grammar + "\"", grammar);
         neighbour.isAnsweredRightly();
       }
       String deep = "[".repeat(100_000);
