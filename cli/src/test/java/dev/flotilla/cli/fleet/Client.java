@@ -69,17 +69,6 @@ final class Client {
         chatRequest(model, text, tokens, false), BodyHandlers.ofString(StandardCharsets.UTF_8));
   }
 
-  /** The vector of a text. */
-  HttpResponse<String> vector(String model, String text) throws IOException, InterruptedException {
-    var body = JsonMapper.shared().createObjectNode().put("model", model).put("input", text);
-    return http.send(
-        HttpRequest.newBuilder(hub.resolve("/v1/embeddings"))
-            .POST(BodyPublishers.ofString(body.toString()))
-            .timeout(Duration.ofMinutes(2))
-            .build(),
-        BodyHandlers.ofString(StandardCharsets.UTF_8));
-  }
-
   private HttpRequest chatRequest(String model, String text, int tokens, boolean stream) {
     return request(body(model, text, tokens).put("stream", stream));
   }

@@ -86,7 +86,7 @@ public enum Dialect {
 
   private static boolean lackedByBuiltin(Feature feature) {
     return switch (feature) {
-      case EMPTY_PROMPT, ECHO, SUFFIX, BEST_OF, MEDIA, GBNF_GRAMMAR, GUIDED_DECODING -> true;
+      case EMPTY_PROMPT, ECHO, SUFFIX, BEST_OF, MEDIA, GUIDED_DECODING -> true;
       default -> false;
     };
   }

@@ -50,7 +50,7 @@ public enum Feature {
   MEDIA("messages", "images, audio or files in messages"),
   /** A last message of the assistant's, which the answer continues. */
   PREFILL("messages", "answers that continue an assistant's message (the last of messages)"),
-  /** llama-server's {@code grammar} and {@code json_schema}. */
+  /** {@code grammar} and {@code json_schema}, as llama-server has them. */
   GBNF_GRAMMAR("grammar", "answers by a GBNF grammar (grammar, json_schema)"),
   /** vLLM's {@code structured_outputs}, and {@code response_format} of {@code structural_tag}. */
   STRUCTURED_OUTPUTS("structured_outputs", "vLLM's structured outputs (structured_outputs)"),

@@ -2,6 +2,7 @@ package dev.flotilla.shape.request;
 
 import dev.flotilla.shape.dialect.Dialect;
 import dev.flotilla.shape.request.EngineRequest.Place;
+import dev.flotilla.wire.RequestScan.Endpoint;
 import java.util.Set;
 
 /**
@@ -9,12 +10,15 @@ import java.util.Set;
  * the request for it, so it is left out there.
  */
 final class KnownFields implements RequestDifference {
-  private static final Set<String> EVERYWHERE =
+  /** Of chats and completions alike. */
+  private static final Set<String> ANSWERS =
       Set.of(
           "cache_salt",
           "frequency_penalty",
+          "grammar",
           "ignore_eos",
           "include_stop_str_in_output",
+          "json_schema",
           "logit_bias",
           "logprobs",
           "max_completion_tokens",
@@ -28,6 +32,7 @@ final class KnownFields implements RequestDifference {
           "priority",
           "prompt_cache_key",
           "repetition_penalty",
+          "response_format",
           "safety_identifier",
           "seed",
           "service_tier",
@@ -36,6 +41,7 @@ final class KnownFields implements RequestDifference {
           "store",
           "stream",
           "stream_options",
+          "structured_outputs",
           "temperature",
           "top_k",
           "top_p",
@@ -49,14 +55,14 @@ final class KnownFields implements RequestDifference {
           "messages",
           "parallel_tool_calls",
           "reasoning_effort",
-          "response_format",
-          "structured_outputs",
           "tool_choice",
           "tools",
           "top_logprobs");
 
-  private static final Set<String> COMPLETIONS =
-      Set.of("best_of", "echo", "prompt", "response_format", "structured_outputs", "suffix");
+  private static final Set<String> COMPLETIONS = Set.of("best_of", "echo", "prompt", "suffix");
+
+  private static final Set<String> EMBEDDINGS =
+      Set.of("dimensions", "encoding_format", "input", "model", "user");
 
   @Override
   public void edit(Asked asked, Place place, BodyEdits edits) {
@@ -67,13 +73,14 @@ final class KnownFields implements RequestDifference {
         switch (asked.endpoint()) {
           case CHAT -> CHATS;
           case COMPLETIONS -> COMPLETIONS;
-          case EMBEDDINGS -> Set.of("input", "encoding_format", "dimensions");
+          case EMBEDDINGS -> EMBEDDINGS;
         };
+    Set<String> shared = asked.endpoint() == Endpoint.EMBEDDINGS ? Set.of() : ANSWERS;
     asked
         .scanned()
         .fields()
         .forEach(field -> {
-          if (!EVERYWHERE.contains(field.name()) && !own.contains(field.name())) {
+          if (!shared.contains(field.name()) && !own.contains(field.name())) {
             edits.drop(field.name());
           }
         });

@@ -48,7 +48,6 @@ class DialectTest {
             Feature.SUFFIX,
             Feature.BEST_OF,
             Feature.MEDIA,
-            Feature.GBNF_GRAMMAR,
             Feature.GUIDED_DECODING);
     assertThat(lacking(Dialect.UNKNOWN)).isEmpty();
   }

@@ -56,6 +56,19 @@ class EngineRequestTest {
   }
 
   @Test
+  void theBuiltInEngineGetsWhatItKnows() throws Exception {
+    String forms = ",\"grammar\":\"root ::= [a-z]\",\"json_schema\":{\"enum\":[1]}";
+    assertThat(chatFor(Dialect.BUILTIN, forms + ",\"mirostat\":2"))
+        .contains(forms)
+        .doesNotContain("mirostat");
+    String input = "{\"model\":\"public\",\"input\":\"Hi\",\"encoding_format\":\"base64\"";
+    byte[] body = (input + ",\"temperature\":0,\"n\":1}").getBytes(UTF_8);
+    Asked asked =
+        Asked.of(Endpoint.EMBEDDINGS, (Scanned) RequestScan.scan(Endpoint.EMBEDDINGS, body));
+    assertThat(text(asked, place(Dialect.BUILTIN, "public"))).isEqualTo(input + "}");
+  }
+
+  @Test
   void mlxLmGetsNoNulls() throws Exception {
     assertThat(chatFor(Dialect.MLX_LM, ",\"temperature\":null,\"top_p\":null,\"x\":null"))
         .isEqualTo(
