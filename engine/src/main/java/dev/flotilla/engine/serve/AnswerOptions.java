@@ -45,6 +45,16 @@ record AnswerOptions(
     boolean usageInStream,
     boolean usageInEachChunk) {
 
+  /**
+   * How a request that does not say draws its tokens: as llama.cpp does (common/common.h), so that
+   * one file means the same on both.
+   */
+  static final double TEMPERATURE = 0.8;
+
+  static final int TOP_K = 40;
+  static final double TOP_P = 0.95;
+  static final double MIN_P = 0.05;
+
   /** Answers to one prompt. */
   static final int COUNT_MAX = 16;
 
@@ -102,10 +112,10 @@ record AnswerOptions(
   private static Sampling sampling(Fields fields, int vocabulary, RandomGenerator seeds) {
     try {
       return new Sampling(
-          fields.number("temperature").orElse(1),
-          (int) Math.max(0, fields.whole("top_k", -1, Integer.MAX_VALUE).orElse(0)),
-          fields.number("top_p").orElse(1),
-          fields.number("min_p").orElse(0),
+          fields.number("temperature").orElse(TEMPERATURE),
+          (int) Math.max(0, fields.whole("top_k", -1, Integer.MAX_VALUE).orElse(TOP_K)),
+          fields.number("top_p").orElse(TOP_P),
+          fields.number("min_p").orElse(MIN_P),
           fields.number("repetition_penalty").orElse(1),
           fields.number("presence_penalty").orElse(0),
           fields.number("frequency_penalty").orElse(0),

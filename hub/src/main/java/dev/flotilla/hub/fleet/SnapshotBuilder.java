@@ -7,6 +7,7 @@ import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.spec.FleetSpec;
 import dev.flotilla.shape.dialect.Promise;
+import dev.flotilla.shape.dialect.Sampling;
 import dev.flotilla.wire.WorkerReport;
 import java.net.URI;
 import java.time.Instant;
@@ -207,7 +208,11 @@ final class SnapshotBuilder {
     List<Promise> promises =
         spec.models().stream()
             .filter(model -> route.to().contains(new FleetSpec.Destination.ToModel(model.name())))
-            .map(model -> new Promise(model.promise().reasoning(), model.promise().tools()))
+            .map(model ->
+                new Promise(
+                    model.promise().reasoning(),
+                    model.promise().tools(),
+                    model.promise().sampling()))
             .distinct()
             .toList();
     return promises.size() == 1 ? Optional.of(promises.getFirst()) : Optional.empty();
@@ -251,11 +256,20 @@ final class SnapshotBuilder {
         worker.slots(report.slots() > 0 ? report.slots() : worker.spec.slots()),
         worker.state == State.SERVING,
         worker.spec.embeddings() ? Target.Capability.EMBEDDINGS : Target.Capability.TEXT,
-        new Promise(worker.spec.reasoning(), worker.spec.tools()),
+        new Promise(worker.spec.reasoning(), worker.spec.tools(), sampling(worker.spec.model())),
         report.apiKey().isEmpty() ? null : report.apiKey(),
         "127.0.0.1:" + report.port(),
         "",
         dialer);
+  }
+
+  /** Not part of how a worker was started, so a change holds from the next request on. */
+  private Sampling sampling(String model) {
+    return spec.models().stream()
+        .filter(each -> each.name().equals(model))
+        .map(each -> each.promise().sampling())
+        .findFirst()
+        .orElse(Sampling.DEFAULTS);
   }
 
   private Optional<Target> backendTarget(FleetSpec.Backend backend) {

@@ -16,6 +16,7 @@ import dev.flotilla.wire.HttpCall;
 import dev.flotilla.wire.RequestScan.Endpoint;
 import dev.flotilla.wire.RequestScan.Scanned;
 import java.io.IOException;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -181,7 +182,8 @@ final class ContextCheck {
     try {
       if (counter.dialect() == Dialect.VLLM || counter.dialect() == Dialect.MLX_LM) {
         EngineRequest.Place place =
-            new EngineRequest.Place(counter.dialect(), counter.upstreamModel(), 0, 0, 0);
+            new EngineRequest.Place(
+                counter.dialect(), counter.upstreamModel(), 0, 0, 0, Optional.empty());
         return Prompts.count(call(counter, "/tokenize", EngineRequest.body(wanted, place), client));
       }
       byte @Nullable [] prompt =

@@ -2,6 +2,7 @@ package dev.flotilla.hub.gateway;
 
 import dev.flotilla.hub.routing.RequestNeeds;
 import dev.flotilla.hub.routing.Target;
+import dev.flotilla.shape.dialect.Promise;
 import dev.flotilla.shape.request.Asked;
 import dev.flotilla.shape.request.EngineRequest;
 import dev.flotilla.wire.HttpCall;
@@ -10,6 +11,7 @@ import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import io.helidon.webserver.http.ServerRequest;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The request as an engine gets it: the client's body in the engine's dialect ({@link
@@ -64,7 +66,8 @@ final class EngineCall {
         target.upstreamModel(),
         target.contextTokens(),
         needs.promptTokens(),
-        answer);
+        answer,
+        Optional.ofNullable(target.promise()).map(Promise::sampling));
   }
 
   /** What every request to a target carries. */

@@ -1,5 +1,6 @@
 package dev.flotilla.hub.spec;
 
+import dev.flotilla.shape.dialect.Sampling;
 import dev.flotilla.wire.WorkerSpec.Chat;
 import dev.flotilla.wire.WorkerSpec.Reasoning;
 import java.net.URI;
@@ -40,15 +41,17 @@ public record FleetSpec(
    *
    * @param contextTokens tokens of one request, prompt and answer together
    * @param minDecode tokens of an answer that a request gets each second, at least; 0 for no floor
+   * @param sampling how tokens are drawn where a request does not say
    */
-  public record Promise(int contextTokens, Reasoning reasoning, boolean tools, double minDecode) {
+  public record Promise(
+      int contextTokens, Reasoning reasoning, boolean tools, double minDecode, Sampling sampling) {
     public static final int CONTEXT_TOKENS_MIN = 64;
     public static final int CONTEXT_TOKENS_MAX = 16 << 20;
     public static final double MIN_DECODE_MAX = 100_000;
 
-    /** A promise without a floor. */
+    /** A promise without a floor, which draws as is usual. */
     public Promise(int contextTokens, Reasoning reasoning, boolean tools) {
-      this(contextTokens, reasoning, tools, 0);
+      this(contextTokens, reasoning, tools, 0, Sampling.DEFAULTS);
     }
   }
 

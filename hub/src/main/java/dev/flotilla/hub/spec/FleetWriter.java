@@ -7,6 +7,7 @@ import dev.flotilla.hub.spec.FleetSpec.Model;
 import dev.flotilla.hub.spec.FleetSpec.Recipe;
 import dev.flotilla.hub.spec.FleetSpec.Route;
 import dev.flotilla.hub.spec.FleetSpec.When;
+import dev.flotilla.shape.dialect.Sampling;
 import dev.flotilla.wire.WorkerSpec;
 import java.util.List;
 import java.util.Locale;
@@ -62,6 +63,17 @@ final class FleetWriter {
     line(3, "tools: " + model.promise().tools());
     if (model.promise().minDecode() > 0) {
       line(3, "min-decode: " + Quantity.ofSpeed(model.promise().minDecode()));
+    }
+    Sampling sampling = model.promise().sampling();
+    if (!sampling.equals(Sampling.DEFAULTS)) {
+      line(
+          3,
+          "sampling: { temperature: %s, top-p: %s, top-k: %d, min-p: %s }"
+              .formatted(
+                  Quantity.ofDecimal(sampling.temperature()),
+                  Quantity.ofDecimal(sampling.topP()),
+                  sampling.topK(),
+                  Quantity.ofDecimal(sampling.minP())));
     }
     line(2, "replicas: " + model.replicas());
     line(2, "recipes:");

@@ -4,6 +4,7 @@ import dev.flotilla.hub.spec.FleetSpec.Model;
 import dev.flotilla.hub.spec.FleetSpec.Promise;
 import dev.flotilla.hub.spec.FleetSpec.Recipe;
 import dev.flotilla.hub.spec.FleetSpec.When;
+import dev.flotilla.shape.dialect.Sampling;
 import dev.flotilla.wire.EngineFlags;
 import dev.flotilla.wire.EngineRules;
 import dev.flotilla.wire.Names;
@@ -25,7 +26,7 @@ import java.util.regex.Pattern;
  * Reads one model: its promise, how many workers it wants, and its recipes.
  *
  * <p>Defaults: {@code replicas} 1, {@code slots} 4, {@code reasoning} inline, {@code tools} false,
- * {@code embeddings} false.
+ * {@code embeddings} false, {@code sampling} {@link Sampling#DEFAULTS}, each of its keys by itself.
  */
 final class ModelReader {
 
@@ -101,12 +102,50 @@ final class ModelReader {
         floor.isEmpty()
             ? OptionalDouble.of(0)
             : Quantity.speed(floor.get(), FleetSpec.Promise.MIN_DECODE_MAX);
+    Optional<Sampling> sampling =
+        section.take("sampling").map(this::sampling).orElse(Optional.of(Sampling.DEFAULTS));
     section.end(List.of());
-    if (context.isEmpty() || reasoning.isEmpty() || tools.isEmpty() || minDecode.isEmpty()) {
+    if (context.isEmpty()
+        || reasoning.isEmpty()
+        || tools.isEmpty()
+        || minDecode.isEmpty()
+        || sampling.isEmpty()) {
       return Optional.empty();
     }
     return Optional.of(
-        new Promise(context.getAsInt(), reasoning.get(), tools.get(), minDecode.getAsDouble()));
+        new Promise(
+            context.getAsInt(),
+            reasoning.get(),
+            tools.get(),
+            minDecode.getAsDouble(),
+            sampling.get()));
+  }
+
+  private Optional<Sampling> sampling(Value value) {
+    Optional<Section> found = value.section();
+    if (found.isEmpty()) {
+      return Optional.empty();
+    }
+    Section section = found.get();
+    Sampling usual = Sampling.DEFAULTS;
+    OptionalDouble temperature =
+        decimalOr(section, "temperature", 0, Sampling.TEMPERATURE_MAX, usual.temperature());
+    OptionalDouble topP = decimalOr(section, "top-p", 0.01, 1, usual.topP());
+    OptionalInt topK = numberOr(section, "top-k", 0, Sampling.TOP_K_MAX, usual.topK());
+    OptionalDouble minP = decimalOr(section, "min-p", 0, 1, usual.minP());
+    section.end(List.of());
+    if (temperature.isEmpty() || topP.isEmpty() || topK.isEmpty() || minP.isEmpty()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new Sampling(
+            temperature.getAsDouble(), topP.getAsDouble(), topK.getAsInt(), minP.getAsDouble()));
+  }
+
+  private static OptionalDouble decimalOr(
+      Section section, String key, double least, double most, double otherwise) {
+    Optional<Value> value = section.take(key);
+    return value.isEmpty() ? OptionalDouble.of(otherwise) : value.get().decimal(least, most);
   }
 
   private static Reasoning place(String word) {

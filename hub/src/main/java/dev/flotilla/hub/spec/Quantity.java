@@ -50,6 +50,10 @@ final class Quantity {
         + " tok/s";
   }
 
+  static String ofDecimal(double number) {
+    return BigDecimal.valueOf(number).toPlainString();
+  }
+
   static OptionalLong bytes(Value value, long least, long most) {
     return read(value, BYTES, "32 MiB", least, most, Quantity::ofBytes);
   }

@@ -133,6 +133,12 @@ public final class SpecDifference {
         floor(before),
         floor(now),
         ": workers that are slower are proved again; none is restarted");
+    changed(
+        subject,
+        "sampling",
+        before.sampling(),
+        now.sampling(),
+        ": from the next request on; no worker is restarted");
     int more = next.replicas() - old.replicas();
     changed(
         subject,

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.regex.Pattern;
 import org.snakeyaml.engine.v2.nodes.MappingNode;
@@ -19,6 +20,7 @@ import org.snakeyaml.engine.v2.nodes.Tag;
 record Value(Node node, String path, Problems problems) {
 
   private static final Pattern DIGITS = Pattern.compile("[0-9]{1,18}");
+  private static final Pattern DECIMAL = Pattern.compile("[0-9]{1,6}(?:\\.[0-9]{1,4})?");
 
   void problem(String message) {
     problems.add(node, path, message);
@@ -82,6 +84,22 @@ record Value(Node node, String path, Problems problems) {
       return OptionalInt.empty();
     }
     return OptionalInt.of((int) number);
+  }
+
+  /** A number with at most four decimals. */
+  OptionalDouble decimal(double least, double most) {
+    String text = raw().orElse("");
+    boolean plain = node instanceof ScalarNode scalar && scalar.isPlain();
+    if (!plain || !DECIMAL.matcher(text).matches()) {
+      problem("a number from %s to %s is needed here, not %s".formatted(least, most, shown()));
+      return OptionalDouble.empty();
+    }
+    double number = Double.parseDouble(text);
+    if (number < least || number > most) {
+      problem("%s is out of range: %s to %s".formatted(text, least, most));
+      return OptionalDouble.empty();
+    }
+    return OptionalDouble.of(number);
   }
 
   /** A number, or the word {@code auto} for {@code automatic}. */

@@ -11,6 +11,7 @@ import dev.flotilla.hub.spec.FleetSpec.Promise;
 import dev.flotilla.hub.spec.FleetSpec.Recipe;
 import dev.flotilla.hub.spec.FleetSpec.Route;
 import dev.flotilla.hub.spec.FleetSpec.When;
+import dev.flotilla.shape.dialect.Sampling;
 import dev.flotilla.wire.WorkerSpec.Chat;
 import dev.flotilla.wire.WorkerSpec.Reasoning;
 import java.net.URI;
@@ -175,7 +176,14 @@ class FleetFilePropertyTest {
               random.nextInt(64, 1 << 24),
               reasoning,
               random.nextBoolean(),
-              random.nextBoolean() ? 0 : random.nextInt(1, 10_000) / 100.0);
+              random.nextBoolean() ? 0 : random.nextInt(1, 10_000) / 100.0,
+              random.nextBoolean()
+                  ? Sampling.DEFAULTS
+                  : new Sampling(
+                      random.nextInt(0, 201) / 100.0,
+                      random.nextInt(1, 101) / 100.0,
+                      random.nextInt(0, 101),
+                      random.nextInt(0, 101) / 100.0));
       return new Model(name, promise, random.nextInt(1, 65), recipes);
     }
 

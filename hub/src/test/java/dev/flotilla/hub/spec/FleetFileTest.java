@@ -220,6 +220,12 @@ class FleetFileTest {
             model("{ context: 4096, tools: yes }", "1", GOOD),
             "line 3: models.m.promise.tools: `true` or `false` is needed here, not `yes`"),
         arguments(
+            model("{ context: 4096, sampling: { temperature: 2.1 } }", "1", GOOD),
+            "line 3: models.m.promise.sampling.temperature: 2.1 is out of range: 0.0 to 2.0"),
+        arguments(
+            model("{ context: 4096, sampling: { top-k: 40.5 } }", "1", GOOD),
+            "line 3: models.m.promise.sampling.top-k: a whole number from 0 to 1000 is needed here, not `40.5`"),
+        arguments(
             model("{ context: 4096, min-decode: 20 }", "1", GOOD),
             "line 3: models.m.promise.min-decode: a speed is needed here, such as `20 tok/s`, not `20`"),
         arguments(

@@ -7,5 +7,12 @@ import dev.flotilla.wire.WorkerSpec.Reasoning;
  *
  * @param reasoning where the model's reasoning is
  * @param tools whether tool calls arrive as {@code tool_calls}
+ * @param sampling how tokens are drawn where a request does not say
  */
-public record Promise(Reasoning reasoning, boolean tools) {}
+public record Promise(Reasoning reasoning, boolean tools, Sampling sampling) {
+
+  /** A promise that draws as is usual. */
+  public Promise(Reasoning reasoning, boolean tools) {
+    this(reasoning, tools, Sampling.DEFAULTS);
+  }
+}

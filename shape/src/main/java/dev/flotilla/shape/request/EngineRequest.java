@@ -1,7 +1,9 @@
 package dev.flotilla.shape.request;
 
 import dev.flotilla.shape.dialect.Dialect;
+import dev.flotilla.shape.dialect.Sampling;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Makes of a request what one engine is to get: every {@link RequestDifference} in turn says what
@@ -11,6 +13,7 @@ public final class EngineRequest {
   private static final List<RequestDifference> DIFFERENCES =
       List.of(
           new NullFields(),
+          new SamplingDefaults(),
           new IdleFields(),
           new ForeignModels(),
           new EngineModelName(),
@@ -36,9 +39,16 @@ public final class EngineRequest {
    * @param contextTokens tokens of one request, 0 where unknown
    * @param promptTokens best guess of the prompt's length
    * @param answer which of the answers is asked for, from 0
+   * @param sampling how tokens are drawn where the request does not say; nothing for the engine's
+   *     own way
    */
   public record Place(
-      Dialect dialect, String model, int contextTokens, int promptTokens, int answer) {}
+      Dialect dialect,
+      String model,
+      int contextTokens,
+      int promptTokens,
+      int answer,
+      Optional<Sampling> sampling) {}
 
   /** The body for a worker; the client's where nothing differs. */
   public static byte[] body(Asked asked, Place place) {

@@ -4,14 +4,17 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.shape.dialect.Dialect;
+import dev.flotilla.shape.dialect.Sampling;
 import dev.flotilla.shape.request.EngineRequest.Place;
 import dev.flotilla.wire.Json;
 import dev.flotilla.wire.RequestScan;
 import dev.flotilla.wire.RequestScan.Endpoint;
 import dev.flotilla.wire.RequestScan.Scanned;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -134,9 +137,9 @@ class EngineRequestTest {
   @Test
   void severalPromptsAreAskedOneByOne() throws Exception {
     Asked asked = completion("{\"model\":\"m\",\"prompt\":[\"a\",\"b\\n\"]}");
-    assertThat(text(asked, new Place(Dialect.LLAMA_SERVER, "m", 4096, 1, 0)))
+    assertThat(text(asked, new Place(Dialect.LLAMA_SERVER, "m", 4096, 1, 0, Optional.empty())))
         .isEqualTo("{\"model\":\"m\",\"prompt\":\"a\"}");
-    assertThat(text(asked, new Place(Dialect.LLAMA_SERVER, "m", 4096, 1, 1)))
+    assertThat(text(asked, new Place(Dialect.LLAMA_SERVER, "m", 4096, 1, 1, Optional.empty())))
         .isEqualTo("{\"model\":\"m\",\"prompt\":\"b\\n\"}");
   }
 
@@ -208,6 +211,34 @@ class EngineRequestTest {
         .containsExactlyInAnyOrder("model", "messages", "max_tokens");
   }
 
+  @ParameterizedTest
+  @EnumSource(names = {"LLAMA_SERVER", "VLLM", "MLX_LM", "BUILTIN"})
+  void whatARequestLeavesOpenIsDrawnAsTheNamePromises(Dialect dialect) throws Exception {
+    JsonNode silent = drawn(dialect, "\"temperature\":null");
+    assertThat(silent.path("temperature").asDouble(-1)).isEqualTo(0.6);
+    assertThat(silent.path("top_p").asDouble(-1)).isEqualTo(0.95);
+    assertThat(silent.path("top_k").asInt(-1)).isEqualTo(20);
+    assertThat(silent.path("min_p").asDouble(-1)).isEqualTo(0.01);
+    JsonNode spoken = drawn(dialect, "\"temperature\":1.5,\"top_k\":3");
+    assertThat(spoken.path("temperature").asDouble(-1)).isEqualTo(1.5);
+    assertThat(spoken.path("top_k").asInt(-1)).isEqualTo(3);
+    assertThat(spoken.path("top_p").asDouble(-1)).isEqualTo(0.95);
+    assertThat(drawn(dialect, "\"temperature\":0").has("top_k")).as("nothing is drawn").isFalse();
+  }
+
+  @Test
+  void aServerThatNobodyKnowsDrawsInItsOwnWay() throws Exception {
+    assertThat(drawn(Dialect.UNKNOWN, "\"n\":null").has("temperature")).isFalse();
+  }
+
+  private static JsonNode drawn(Dialect dialect, String more) throws RequestRefused {
+    Sampling promised = new Sampling(0.6, 0.95, 20, 0.01);
+    return Json.MAPPER.readTree(
+        text(
+            chat("{\"model\":\"m\"," + MESSAGES + "," + more + "}"),
+            new Place(dialect, "m", 4096, 10, 0, Optional.of(promised))));
+  }
+
   private static String chatFor(Dialect dialect, String more) throws RequestRefused {
     return text(chat("{\"model\":\"m\"," + MESSAGES + more + "}"), place(dialect, "m"));
   }
@@ -217,7 +248,7 @@ class EngineRequestTest {
   }
 
   private static Place place(Dialect dialect, String model) {
-    return new Place(dialect, model, 4096, 10, 0);
+    return new Place(dialect, model, 4096, 10, 0, Optional.empty());
   }
 
   private static String text(Asked asked, Place place) {
