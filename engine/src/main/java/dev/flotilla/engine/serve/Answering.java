@@ -35,8 +35,10 @@ final class Answering {
       relay(answers, to, wakeup);
     } catch (IOException | UncheckedIOException gone) {
       log.log(Level.DEBUG, "a client went away in the middle of its answer", gone);
+      throw new CloseConnectionException("the client is gone", gone);
     } catch (InterruptedException stopping) {
       Thread.currentThread().interrupt();
+      throw new CloseConnectionException("the server stops", stopping);
     } finally {
       client.over();
       cancel(answers);
