@@ -49,7 +49,7 @@ class GatewayTest {
         TestClient client = hub.client()) {
       String body =
           "{ \"zzz_unknown\": [1, 2.50, {\"a\":null}],\n \"model\" : \"public-name\" , "
-              + "\"messages\":[{\"role\":\"user\",\"content\":\"\\u00e9\",\"x\":true}],\"min_p\":0.10}";
+              + "\"messages\":[{\"role\":\"user\",\"content\":\"\\u00e9\",\"x\":true}],\"temperature\": 0.0}";
 
       client.post("/v1/chat/completions", body).reply();
 
