@@ -69,11 +69,15 @@ final class SlowedWorkerIT {
         }
         assertThat(hub.fleet().worker(SLOWED).orElseThrow().stateReason())
             .startsWith("it is too slow: ");
-        assertThat(events(hub))
-            .contains(
-                SLOWED + " answers at ",
-                "load allowed for: it takes nothing new and is proved again.",
-                SLOWED + " is refused, nothing is sent to it: it is too slow");
+        // Events are written a moment later.
+        await()
+            .atMost(LIMIT)
+            .untilAsserted(() ->
+                assertThat(events(hub))
+                    .contains(
+                        SLOWED + " answers at ",
+                        "load allowed for: it takes nothing new and is proved again.",
+                        SLOWED + " is refused, nothing is sent to it: it is too slow"));
         assertThat(hub.fleet().worker(OTHER).orElseThrow().state())
             .as("the other goes on")
             .isEqualTo(State.SERVING);
