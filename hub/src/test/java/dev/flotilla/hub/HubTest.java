@@ -215,7 +215,7 @@ class HubTest {
   private static TestAgent joins(Hub hub, String node, String agentId) {
     String body = enrol(hub, node, agentId).body();
     String credential = body.substring(body.indexOf("fn-"), body.lastIndexOf('"'));
-    return new TestAgent(hub.address().getPort(), node, 1, agentId, credential).lanes(3);
+    return new TestAgent(hub.address().getPort(), node, 1, agentId, credential).lanes(3).beats();
   }
 
   private static void serveModel(Hub hub) throws Exception {
