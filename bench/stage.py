@@ -110,10 +110,15 @@ def build_servers():
 
 
 def write(text, file, marker):
-    """Puts the report in place of the last one, below the marker where the file has one."""
-    before = file.read_text() if file.exists() else ""
-    head, found, _ = before.partition(marker)
-    file.write_text((head + marker + "\n\n" if found else "") + text)
+    """Puts the report in place of the last one: below the marker and before the next heading. A new file is the report alone."""
+    if not file.exists():
+        file.write_text(text)
+        return
+    head, found, last = file.read_text().partition(marker)
+    if not found:
+        die(f"{file} has no line '{marker}', below which the report goes")
+    _, heading, after = last.partition("\n## ")
+    file.write_text(head + marker + "\n\n" + text + heading + after)
 
 
 def machine():

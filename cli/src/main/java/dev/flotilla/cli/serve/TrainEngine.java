@@ -32,6 +32,11 @@ import picocli.CommandLine.Command;
 @Command(name = "train-engine", hidden = true, description = "Runs the engine for the AOT cache.")
 public final class TrainEngine implements Callable<Integer> {
   private static final int ROUNDS = 6;
+
+  /** Words of three tokens: from 512 tokens on, threads share the context of one answer. */
+  private static final int LONG = 200;
+
+  private static final int SHORT = 40;
   private static final long MEMORY_BYTES = 2L << 30;
   private static final Duration ANSWER_LIMIT = Duration.ofSeconds(30);
 
@@ -83,7 +88,7 @@ public final class TrainEngine implements Callable<Integer> {
       for (int round = 0; round < ROUNDS; round++) {
         String body =
             "{\"messages\":[{\"role\":\"user\",\"content\":\"Say hi to each of %s\"}],\"max_tokens\":40,\"stream\":%s}"
-                .formatted("them ".repeat(40), round % 2 == 0);
+                .formatted("them ".repeat(round == 0 ? LONG : SHORT), round % 2 == 0);
         HttpRequest request =
             HttpRequest.newBuilder(chats)
                 .timeout(ANSWER_LIMIT)

@@ -13,24 +13,75 @@ import java.util.Random;
 
 /**
  * The least of a model, as a GGUF file: the llama architecture with random weights, whose tokens
- * are single bytes and the marks of turns. What it says means nothing; what computes it is what
- * computes any model.
+ * are single bytes, pairs of them and the marks of turns. What it says means nothing; what computes
+ * it is what computes any model: weights are of the types that files of four and eight bits have,
+ * since the JVM learns of each kernel by running it.
  */
 final class TrainingModel {
   private static final int WIDTH = 256;
   private static final int FEED_FORWARD = 512;
   private static final int KEYS = 128;
   private static final int HEADS = 4;
-  private static final int LAYERS = 2;
   private static final int START = 256;
   private static final int END = 257;
-  private static final int VOCABULARY = 258;
+  private static final int SPECIAL_END = 258;
+
+  /** Bytes whose pairs are tokens too: a vocabulary with enough entries to be learned from. */
+  private static final int PAIRED_FROM = '!';
+
+  private static final int PAIRED_TO = '~';
+  private static final int PAIRED = PAIRED_TO - PAIRED_FROM + 1;
+  private static final int VOCABULARY = SPECIAL_END + PAIRED * PAIRED;
   private static final int ALIGNMENT = 32;
-  private static final int F32 = 0;
-  private static final int Q4_1 = 3;
-  private static final int BLOCK = 32;
-  private static final int BLOCK_BYTES = 20;
   private static final int SEED = 7;
+
+  /** Of the layers' matrices, a type for each layer, and of what leads back into the stream. */
+  private static final List<Type> LAYERS = List.of(Type.Q4_1, Type.Q4_K, Type.Q8_0, Type.Q4_0);
+
+  private static final List<Type> DOWN = List.of(Type.Q4_1, Type.Q6_K, Type.Q8_0, Type.Q4_0);
+
+  /**
+   * How weights are stored.
+   *
+   * @see <a href="https://github.com/ggml-org/ggml/blob/master/src/ggml-common.h">ggml-common.h</a>
+   */
+  private enum Type {
+    F32(0, 1, 4, -1, -1, 1),
+    Q4_0(2, 32, 18, 0, -1, 0.01f),
+    Q4_1(3, 32, 20, 0, 2, 0.01f),
+    Q8_0(8, 32, 34, 0, -1, 0.001f),
+    Q4_K(12, 256, 144, 0, 2, 0.0003f),
+    Q6_K(14, 256, 210, 208, -1, 0.00003f);
+
+    private final int number;
+    private final int elements;
+    private final int bytes;
+    private final int scaleAt;
+    private final int minimumAt;
+    private final float scale;
+
+    /**
+     * @param elements numbers in a block
+     * @param scaleAt where in a block its scale is, in half precision; -1 for nowhere
+     * @param minimumAt the same of its minimum
+     * @param scale with which random bits are numbers near zero
+     */
+    Type(int number, int elements, int bytes, int scaleAt, int minimumAt, float scale) {
+      this.number = number;
+      this.elements = elements;
+      this.bytes = bytes;
+      this.scaleAt = scaleAt;
+      this.minimumAt = minimumAt;
+      this.scale = scale;
+    }
+  }
+
+  /**
+   * A matrix, or with no rows a vector of ones.
+   *
+   * @param columns numbers of a row
+   */
+  private record Weights(Type type, int columns, int rows) {}
 
   /** GGUF's numbers for the kinds of values. */
   private static final int NUMBER_KIND = 4;
@@ -44,7 +95,7 @@ final class TrainingModel {
           + "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
 
   private final ByteArrayOutputStream keys = new ByteArrayOutputStream();
-  private final Map<String, int[]> matrices = new LinkedHashMap<>();
+  private final Map<String, Weights> weights = new LinkedHashMap<>();
   private int keyCount;
 
   private TrainingModel() {}
@@ -55,39 +106,41 @@ final class TrainingModel {
   }
 
   private byte[] file() {
-    matrices.put("token_embd.weight", new int[] {WIDTH, VOCABULARY});
-    matrices.put("output_norm.weight", new int[] {WIDTH});
-    for (int i = 0; i < LAYERS; i++) {
+    weights.put("token_embd.weight", new Weights(Type.Q8_0, WIDTH, VOCABULARY));
+    weights.put("output_norm.weight", new Weights(Type.F32, WIDTH, 0));
+    for (int i = 0; i < LAYERS.size(); i++) {
       String at = "blk." + i + ".";
-      matrices.put(at + "attn_norm.weight", new int[] {WIDTH});
-      matrices.put(at + "attn_q.weight", new int[] {WIDTH, WIDTH});
-      matrices.put(at + "attn_k.weight", new int[] {WIDTH, KEYS});
-      matrices.put(at + "attn_v.weight", new int[] {WIDTH, KEYS});
-      matrices.put(at + "attn_output.weight", new int[] {WIDTH, WIDTH});
-      matrices.put(at + "ffn_norm.weight", new int[] {WIDTH});
-      matrices.put(at + "ffn_gate.weight", new int[] {WIDTH, FEED_FORWARD});
-      matrices.put(at + "ffn_up.weight", new int[] {WIDTH, FEED_FORWARD});
-      matrices.put(at + "ffn_down.weight", new int[] {FEED_FORWARD, WIDTH});
+      Type type = LAYERS.get(i);
+      weights.put(at + "attn_norm.weight", new Weights(Type.F32, WIDTH, 0));
+      weights.put(at + "attn_q.weight", new Weights(type, WIDTH, WIDTH));
+      weights.put(at + "attn_k.weight", new Weights(type, WIDTH, KEYS));
+      weights.put(at + "attn_v.weight", new Weights(DOWN.get(i), WIDTH, KEYS));
+      weights.put(at + "attn_output.weight", new Weights(type, WIDTH, WIDTH));
+      weights.put(at + "ffn_norm.weight", new Weights(Type.F32, WIDTH, 0));
+      weights.put(at + "ffn_gate.weight", new Weights(type, WIDTH, FEED_FORWARD));
+      weights.put(at + "ffn_up.weight", new Weights(type, WIDTH, FEED_FORWARD));
+      weights.put(at + "ffn_down.weight", new Weights(DOWN.get(i), FEED_FORWARD, WIDTH));
     }
     writeKeys();
     ByteArrayOutputStream infos = new ByteArrayOutputStream();
     ByteArrayOutputStream data = new ByteArrayOutputStream();
     Random random = new Random(SEED);
-    matrices.forEach((name, dims) -> {
+    weights.forEach((name, each) -> {
       string(infos, name);
-      infos.writeBytes(ints(dims.length));
-      for (int dim : dims) {
-        infos.writeBytes(longs(dim));
+      infos.writeBytes(ints(each.rows() == 0 ? 1 : 2));
+      infos.writeBytes(longs(each.columns()));
+      if (each.rows() > 0) {
+        infos.writeBytes(longs(each.rows()));
       }
-      infos.writeBytes(ints(dims.length == 1 ? F32 : Q4_1));
+      infos.writeBytes(ints(each.type().number));
       infos.writeBytes(longs(data.size()));
-      data.writeBytes(dims.length == 1 ? ones(dims[0]) : blocks(dims[0] * dims[1], random));
+      data.writeBytes(each.rows() == 0 ? ones(each.columns()) : blocks(each, random));
       pad(data, data.size());
     });
     ByteArrayOutputStream file = new ByteArrayOutputStream();
     file.writeBytes("GGUF".getBytes(UTF_8));
     file.writeBytes(ints(3));
-    file.writeBytes(longs(matrices.size()));
+    file.writeBytes(longs(weights.size()));
     file.writeBytes(longs(keyCount));
     file.writeBytes(keys.toByteArray());
     file.writeBytes(infos.toByteArray());
@@ -98,7 +151,7 @@ final class TrainingModel {
 
   private void writeKeys() {
     text("general.architecture", "llama");
-    number("llama.block_count", LAYERS);
+    number("llama.block_count", LAYERS.size());
     number("llama.context_length", 2048);
     number("llama.embedding_length", WIDTH);
     number("llama.feed_forward_length", FEED_FORWARD);
@@ -112,14 +165,21 @@ final class TrainingModel {
     }
     tokens.add("<|im_start|>");
     tokens.add("<|im_end|>");
+    List<String> merges = new ArrayList<>();
+    for (int left = PAIRED_FROM; left <= PAIRED_TO; left++) {
+      for (int right = PAIRED_FROM; right <= PAIRED_TO; right++) {
+        tokens.add(letter(left) + letter(right));
+        merges.add(letter(left) + " " + letter(right));
+      }
+    }
     texts("tokenizer.ggml.tokens", tokens);
     head("tokenizer.ggml.token_type", LIST_KIND);
     keys.writeBytes(ints(INT_KIND));
     keys.writeBytes(longs(VOCABULARY));
     for (int i = 0; i < VOCABULARY; i++) {
-      keys.writeBytes(ints(i < START ? 1 : 3));
+      keys.writeBytes(ints(i < START || i >= SPECIAL_END ? 1 : 3));
     }
-    texts("tokenizer.ggml.merges", List.of());
+    texts("tokenizer.ggml.merges", merges);
     number("tokenizer.ggml.bos_token_id", START);
     number("tokenizer.ggml.eos_token_id", END);
     text("tokenizer.chat_template", TEMPLATE);
@@ -145,13 +205,18 @@ final class TrainingModel {
   }
 
   /** Any bytes are a block where its scale and its minimum are sane. */
-  private static byte[] blocks(int numbers, Random random) {
-    byte[] bytes = new byte[numbers / BLOCK * BLOCK_BYTES];
+  private static byte[] blocks(Weights matrix, Random random) {
+    Type type = matrix.type();
+    byte[] bytes = new byte[matrix.columns() * matrix.rows() / type.elements * type.bytes];
     random.nextBytes(bytes);
     ByteBuffer blocks = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-    for (int at = 0; at < bytes.length; at += BLOCK_BYTES) {
-      blocks.putShort(at, Float.floatToFloat16(0.01f));
-      blocks.putShort(at + Short.BYTES, Float.floatToFloat16(-0.075f));
+    for (int at = 0; at < bytes.length; at += type.bytes) {
+      blocks.putShort(at + type.scaleAt, Float.floatToFloat16(type.scale));
+      if (type.minimumAt >= 0) {
+        // in Q4_1 it is added, in Q4_K taken away
+        float minimum = type == Type.Q4_1 ? -7.5f * type.scale : 7.5f * type.scale;
+        blocks.putShort(at + type.minimumAt, Float.floatToFloat16(minimum));
+      }
     }
     return bytes;
   }

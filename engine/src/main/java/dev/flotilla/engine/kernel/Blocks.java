@@ -1,12 +1,13 @@
 package dev.flotilla.engine.kernel;
 
 import dev.flotilla.gguf.TensorType;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 
 /**
  * Takes a quantised row apart, exactly: whole numbers from -128 to 127, and for each 32 of them (16
  * in Q2_K, Q3_K and Q6_K) a scale and a minimum, {@code value = scale * number + min}.
+ *
+ * <p>Rows come as arrays: before the compilers have been here, which is while a model is loaded, a
+ * segment's numbers cost twenty times as much as an array's.
  *
  * <p>Source of the layouts: {@code ggml/src/ggml-common.h} and {@code dequantize_row_*} in {@code
  * ggml/src/ggml-quants.c}.
@@ -20,8 +21,7 @@ final class Blocks {
   /** Takes one block apart: numbers from {@code at}, scales and minima from {@code sub}. */
   @FunctionalInterface
   private interface Decoder {
-    void decode(
-        MemorySegment s, long from, byte[] numbers, int at, float[] scales, float[] mins, int sub);
+    void decode(byte[] s, int from, byte[] numbers, int at, float[] scales, float[] mins, int sub);
   }
 
   private final TensorType type;
@@ -62,32 +62,34 @@ final class Blocks {
     };
   }
 
-  /** Takes one row apart. */
-  void decode(
-      MemorySegment source, int row, int columns, byte[] numbers, float[] scales, float[] mins) {
-    long from = row * type.rowBytes(columns);
+  /** Takes the first {@code columns} numbers of a row apart. */
+  void decode(byte[] row, int columns, byte[] numbers, float[] scales, float[] mins) {
+    int from = 0;
     int sub = 0;
     for (int at = 0; at < columns; at += type.blockElements()) {
-      decoder.decode(source, from, numbers, at, scales, mins, sub);
+      decoder.decode(row, from, numbers, at, scales, mins, sub);
       from += type.blockBytes();
       sub += scalesPerBlock;
     }
   }
 
-  private static int u8(MemorySegment s, long at) {
-    return s.get(ValueLayout.JAVA_BYTE, at) & 0xff;
+  private static int u8(byte[] s, int at) {
+    return s[at] & 0xff;
   }
 
-  private static float half(MemorySegment s, long at) {
-    return Float.float16ToFloat(s.get(PackedMatrix.SHORT, at));
+  private static int u16(byte[] s, int at) {
+    return u8(s, at) | u8(s, at + 1) << 8;
   }
 
-  private static int i32(MemorySegment s, long at) {
-    return Float.floatToRawIntBits(s.get(PackedMatrix.FLOAT, at));
+  private static float half(byte[] s, int at) {
+    return Float.float16ToFloat((short) u16(s, at));
   }
 
-  private static void q40(
-      MemorySegment s, long from, byte[] n, int at, float[] d, float[] m, int sub) {
+  private static int i32(byte[] s, int at) {
+    return u16(s, at) | u16(s, at + 2) << 16;
+  }
+
+  private static void q40(byte[] s, int from, byte[] n, int at, float[] d, float[] m, int sub) {
     d[sub] = half(s, from);
     for (int i = 0; i < 16; i++) {
       int two = u8(s, from + 2 + i);
@@ -96,8 +98,7 @@ final class Blocks {
     }
   }
 
-  private static void q41(
-      MemorySegment s, long from, byte[] n, int at, float[] d, float[] m, int sub) {
+  private static void q41(byte[] s, int from, byte[] n, int at, float[] d, float[] m, int sub) {
     d[sub] = half(s, from);
     m[sub] = half(s, from + 2);
     for (int i = 0; i < 16; i++) {
@@ -107,20 +108,18 @@ final class Blocks {
     }
   }
 
-  private static void q50(
-      MemorySegment s, long from, byte[] n, int at, float[] d, float[] m, int sub) {
+  private static void q50(byte[] s, int from, byte[] n, int at, float[] d, float[] m, int sub) {
     d[sub] = half(s, from);
     fives(s, from + 2, n, at, 16);
   }
 
-  private static void q51(
-      MemorySegment s, long from, byte[] n, int at, float[] d, float[] m, int sub) {
+  private static void q51(byte[] s, int from, byte[] n, int at, float[] d, float[] m, int sub) {
     d[sub] = half(s, from);
     m[sub] = half(s, from + 2);
     fives(s, from + 4, n, at, 0);
   }
 
-  private static void fives(MemorySegment s, long from, byte[] n, int at, int zero) {
+  private static void fives(byte[] s, int from, byte[] n, int at, int zero) {
     int fifth = i32(s, from);
     for (int i = 0; i < 16; i++) {
       int two = u8(s, from + 4 + i);
@@ -129,39 +128,34 @@ final class Blocks {
     }
   }
 
-  private static void q80(
-      MemorySegment s, long from, byte[] n, int at, float[] d, float[] m, int sub) {
+  private static void q80(byte[] s, int from, byte[] n, int at, float[] d, float[] m, int sub) {
     d[sub] = half(s, from);
-    for (int i = 0; i < 32; i++) {
-      n[at + i] = s.get(ValueLayout.JAVA_BYTE, from + 2 + i);
-    }
+    System.arraycopy(s, from + 2, n, at, 32);
   }
 
-  private static void q2k(
-      MemorySegment s, long from, byte[] n, int at, float[] d, float[] m, int sub) {
+  private static void q2k(byte[] s, int from, byte[] n, int at, float[] d, float[] m, int sub) {
     float scale = half(s, from + 80);
     float min = half(s, from + 82);
     for (int b = 0; b < 16; b++) {
       int both = u8(s, from + b);
       d[sub + b] = scale * (both & 15);
       m[sub + b] = -(min * (both >> 4));
-      long quants = from + 16 + b / 8 * 32L + (b & 1) * 16L;
+      int quants = from + 16 + b / 8 * 32 + (b & 1) * 16;
       for (int i = 0; i < 16; i++) {
         n[at + b * 16 + i] = (byte) ((u8(s, quants + i) >> (b % 8 / 2 * 2)) & 3);
       }
     }
   }
 
-  private static void q3k(
-      MemorySegment s, long from, byte[] n, int at, float[] d, float[] m, int sub) {
+  private static void q3k(byte[] s, int from, byte[] n, int at, float[] d, float[] m, int sub) {
     float scale = half(s, from + 108);
     for (int b = 0; b < 16; b++) {
       int low = u8(s, from + 96 + b % 8) >> (b / 8 * 4) & 15;
       int high = u8(s, from + 104 + b % 4) >> (b / 4 * 2) & 3;
       d[sub + b] = scale * ((low | high << 4) - 32);
-      long quants = from + 32 + b / 8 * 32L + (b & 1) * 16L;
+      int quants = from + 32 + b / 8 * 32 + (b & 1) * 16;
       for (int i = 0; i < 16; i++) {
-        int mask = u8(s, from + (b & 1) * 16L + i) >> (b / 2) & 1;
+        int mask = u8(s, from + (b & 1) * 16 + i) >> (b / 2) & 1;
         n[at + b * 16 + i] =
             (byte) ((u8(s, quants + i) >> (b % 8 / 2 * 2) & 3) - (mask == 0 ? 4 : 0));
       }
@@ -169,53 +163,50 @@ final class Blocks {
   }
 
   /** The six-bit scale of sub-block {@code b} of Q4_K and Q5_K. */
-  private static int scale6(MemorySegment s, long from, int b) {
+  private static int scale6(byte[] s, int from, int b) {
     return b < 4
         ? u8(s, from + b) & 63
         : (u8(s, from + b + 4) & 15) | (u8(s, from + b - 4) >> 6) << 4;
   }
 
-  private static int min6(MemorySegment s, long from, int b) {
+  private static int min6(byte[] s, int from, int b) {
     return b < 4
         ? u8(s, from + b + 4) & 63
         : (u8(s, from + b + 4) >> 4) | (u8(s, from + b) >> 6) << 4;
   }
 
-  private static void q4k(
-      MemorySegment s, long from, byte[] n, int at, float[] d, float[] m, int sub) {
+  private static void q4k(byte[] s, int from, byte[] n, int at, float[] d, float[] m, int sub) {
     float scale = half(s, from);
     float min = half(s, from + 2);
     for (int b = 0; b < 8; b++) {
       d[sub + b] = scale * scale6(s, from + 4, b);
       m[sub + b] = -(min * min6(s, from + 4, b));
       for (int i = 0; i < 32; i++) {
-        n[at + b * 32 + i] = (byte) (u8(s, from + 16 + b / 2 * 32L + i) >> (b % 2 * 4) & 15);
+        n[at + b * 32 + i] = (byte) (u8(s, from + 16 + b / 2 * 32 + i) >> (b % 2 * 4) & 15);
       }
     }
   }
 
-  private static void q5k(
-      MemorySegment s, long from, byte[] n, int at, float[] d, float[] m, int sub) {
+  private static void q5k(byte[] s, int from, byte[] n, int at, float[] d, float[] m, int sub) {
     float scale = half(s, from);
     float min = half(s, from + 2);
     for (int b = 0; b < 8; b++) {
       d[sub + b] = scale * scale6(s, from + 4, b);
       m[sub + b] = -(min * min6(s, from + 4, b));
       for (int i = 0; i < 32; i++) {
-        int low = u8(s, from + 48 + b / 2 * 32L + i) >> (b % 2 * 4) & 15;
+        int low = u8(s, from + 48 + b / 2 * 32 + i) >> (b % 2 * 4) & 15;
         n[at + b * 32 + i] = (byte) (low | (u8(s, from + 16 + i) >> b & 1) << 4);
       }
     }
   }
 
-  private static void q6k(
-      MemorySegment s, long from, byte[] n, int at, float[] d, float[] m, int sub) {
+  private static void q6k(byte[] s, int from, byte[] n, int at, float[] d, float[] m, int sub) {
     float scale = half(s, from + 208);
     for (int b = 0; b < 16; b++) {
-      d[sub + b] = scale * s.get(ValueLayout.JAVA_BYTE, from + 192 + b);
+      d[sub + b] = scale * s[from + 192 + b];
       int quarter = b % 8 / 2;
-      long low = from + b / 8 * 64L + quarter % 2 * 32L + (b & 1) * 16L;
-      long high = from + 128 + b / 8 * 32L + (b & 1) * 16L;
+      int low = from + b / 8 * 64 + quarter % 2 * 32 + (b & 1) * 16;
+      int high = from + 128 + b / 8 * 32 + (b & 1) * 16;
       for (int i = 0; i < 16; i++) {
         int four = u8(s, low + i) >> (quarter / 2 * 4) & 15;
         int two = u8(s, high + i) >> (quarter * 2) & 3;
@@ -224,31 +215,28 @@ final class Blocks {
     }
   }
 
-  private static void iq4nl(
-      MemorySegment s, long from, byte[] n, int at, float[] d, float[] m, int sub) {
+  private static void iq4nl(byte[] s, int from, byte[] n, int at, float[] d, float[] m, int sub) {
     d[sub] = half(s, from);
     table(s, from + 2, n, at, IQ4);
   }
 
-  private static void iq4xs(
-      MemorySegment s, long from, byte[] n, int at, float[] d, float[] m, int sub) {
+  private static void iq4xs(byte[] s, int from, byte[] n, int at, float[] d, float[] m, int sub) {
     float scale = half(s, from);
-    int highs = s.get(PackedMatrix.SHORT, from + 2) & 0xffff;
+    int highs = u16(s, from + 2);
     for (int b = 0; b < 8; b++) {
       int low = u8(s, from + 4 + b / 2) >> (b % 2 * 4) & 15;
       d[sub + b] = scale * ((low | (highs >> (2 * b) & 3) << 4) - 32);
-      table(s, from + 8 + b * 16L, n, at + b * 32, IQ4);
+      table(s, from + 8 + b * 16, n, at + b * 32, IQ4);
     }
   }
 
-  private static void mxfp4(
-      MemorySegment s, long from, byte[] n, int at, float[] d, float[] m, int sub) {
+  private static void mxfp4(byte[] s, int from, byte[] n, int at, float[] d, float[] m, int sub) {
     // the table holds twice the values, so the exponent's bias is one more than 127
     d[sub] = (float) Math.scalb(1.0, u8(s, from) - 128);
     table(s, from + 1, n, at, MXFP4);
   }
 
-  private static void table(MemorySegment s, long from, byte[] n, int at, byte[] table) {
+  private static void table(byte[] s, int from, byte[] n, int at, byte[] table) {
     for (int i = 0; i < 16; i++) {
       int two = u8(s, from + i);
       n[at + i] = table[two & 15];

@@ -22,6 +22,11 @@ public final class KvPages {
   static final int TOKENS = 16;
   private static final float HALF_MAX = 65504f;
 
+  /** The smallest page of memory that any machine has, and how much a thread touches at once. */
+  private static final long MEMORY_PAGE = 4096;
+
+  private static final long TOUCHED_AT_ONCE = 8L << 20;
+
   private final int layers;
   private final int heads;
   private final int headSize;
@@ -44,7 +49,23 @@ public final class KvPages {
     long numbers = (long) TOKENS * headSize;
     headBytes = bytes ? numbers + numbers / 32 * 4 : numbers * 2;
     data = new LargePages(arena).allocate(layers * (long) blocks * pageBytes(), 64);
-    data.fill((byte) 0); // touches every page of memory now, and not in a step
+  }
+
+  /** Takes all of the memory now, so that no step has to wait for any. */
+  public void touch(Workers workers) {
+    workers.run(worker -> {
+      for (long from = workers.claim() * TOUCHED_AT_ONCE;
+          from < data.byteSize();
+          from = workers.claim() * TOUCHED_AT_ONCE) {
+        touch(from, Math.min(data.byteSize(), from + TOUCHED_AT_ONCE));
+      }
+    });
+  }
+
+  private void touch(long from, long to) {
+    for (long at = from; at < to; at += MEMORY_PAGE) {
+      data.set(ValueLayout.JAVA_BYTE, at, (byte) 0);
+    }
   }
 
   private long pageBytes() {

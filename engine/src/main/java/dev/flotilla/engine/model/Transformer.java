@@ -50,6 +50,7 @@ public final class Transformer implements ModelRunner, AutoCloseable {
   private final float[] up;
   private final Activations narrow;
   private final Activations wide;
+  private int layersRun;
 
   private final Workers.Region rowRegion = this::rowsOn;
   private final IntConsumer embed = this::embed;
@@ -88,6 +89,7 @@ public final class Transformer implements ModelRunner, AutoCloseable {
             kvType == KvType.Q8_0,
             blocks,
             arena);
+    pages.touch(workers);
     attention = new PagedAttention(compute, pages, shape.groupHeads());
     Map<ModelShape.Layer, Rope> made = new HashMap<>();
     ropeOfLayer = new Rope[layout.layers()];
@@ -110,6 +112,15 @@ public final class Transformer implements ModelRunner, AutoCloseable {
     wide = new Activations(rowsMax, shape.feedForward());
     step = new PackedStep(0, 0, 0);
     weights = model.layer(0);
+    layersRun = layout.layers();
+  }
+
+  /**
+   * Has steps go through the first layers alone: what they make is nothing, and they do all that
+   * whole steps do, with the same buffers, in a part of the time.
+   */
+  public void runFirst(int layers) {
+    layersRun = Math.min(layers, layout.layers());
   }
 
   @Override
@@ -160,7 +171,7 @@ public final class Transformer implements ModelRunner, AutoCloseable {
     }
     each(count, embed);
     passed(Part.EMBED);
-    int last = layout.layers() - 1;
+    int last = layersRun - 1;
     for (layer = 0; layer < last; layer++) {
       weights = model.layer(layer);
       attend(count);

@@ -2,11 +2,8 @@ package dev.flotilla.engine.start;
 
 import dev.flotilla.engine.Engine;
 import dev.flotilla.engine.kernel.Workers;
-import dev.flotilla.engine.model.KvLayout;
 import dev.flotilla.engine.model.LoadedModel;
-import dev.flotilla.engine.model.Logits;
 import dev.flotilla.engine.model.ModelRefused;
-import dev.flotilla.engine.model.PackedStep;
 import dev.flotilla.engine.model.Transformer;
 import dev.flotilla.engine.schedule.ScheduleLimits;
 import dev.flotilla.engine.serve.EngineServer;
@@ -28,15 +25,11 @@ import java.util.function.Consumer;
 /**
  * An engine that serves: everything made in the order of need, and ended the other way round.
  *
- * <p>The way of a start: the header, the weights, which are repacked, steps of the largest shape
- * with a small cache, which say what memory a step takes and make the compilers work; then the
- * arithmetic, the cache, which is touched, and the listener. What can't be is refused as early as
- * it is known.
+ * <p>The way of a start: the header, the weights, which are repacked, {@linkplain DryRun steps}
+ * that say what memory the process takes and make the compilers work; then the arithmetic, the
+ * cache, which is touched, and the listener. What can't be is refused as early as it is known.
  */
 public final class RunningEngine implements AutoCloseable {
-  /** Steps before the memory is measured: the first are slow, and the compilers follow. */
-  private static final int DRY_STEPS = 2;
-
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
   private final EngineServer server;
   private final Engine engine;
@@ -44,19 +37,24 @@ public final class RunningEngine implements AutoCloseable {
   private RunningEngine(StartOptions options, Consumer<String> tell)
       throws StartRefused, IOException {
     boolean started = false;
+    StartTimes times = new StartTimes(System::nanoTime);
     try {
       GgufHeader header = GgufHeader.read(options.model());
       ServedModel served = served(options, header);
       tooLarge(options, header);
       heapTooSmall(options, header);
+      times.passed("tokenizer and template");
       Workers workers = keep(new Workers(options.threads().orElseGet(Machine::physicalCores)));
       LoadedModel model = keep(LoadedModel.load(header, workers));
+      times.passed("weights");
       int context = context(options, model);
       ScheduleLimits limits = limits(options.slots());
       MemoryPlan plan = plan(options, model, context, limits, workers);
+      times.passed("first steps");
       plan.lines().forEach(tell);
       Transformer runner =
           keep(new Transformer(model, options.kvType(), plan.blocks(), limits.rowsMax(), workers));
+      times.passed("cache");
       tell.accept("kernels " + runner.kernels() + ", " + workers.size() + " threads");
       engine = keep(new Engine(runner, limits, context, System::nanoTime).start());
       server =
@@ -69,6 +67,8 @@ public final class RunningEngine implements AutoCloseable {
                   Clock.systemUTC(),
                   new SecureRandom()));
       server.start();
+      times.passed("server");
+      tell.accept("the start: " + times);
       started = true;
     } catch (GgufRefused refused) {
       throw new StartRefused(String.valueOf(refused.getMessage()), refused);
@@ -158,42 +158,18 @@ public final class RunningEngine implements AutoCloseable {
   private static MemoryPlan plan(
       StartOptions options, LoadedModel model, int context, ScheduleLimits limits, Workers workers)
       throws StartRefused {
-    KvLayout layout = model.kvLayout(options.kvType());
-    ProcessMemory process = dryRun(options, model, limits, workers);
+    ProcessMemory process;
+    try (DryRun steps = new DryRun(model, options.kvType(), limits, workers)) {
+      steps.run();
+      process = steps.measured();
+    }
     return MemoryPlan.of(
         options.budget(),
         model.weightBytes(),
         process,
-        layout.blockBytes(),
+        model.kvLayout(options.kvType()).blockBytes(),
         context,
         options.slots());
-  }
-
-  /** Steps as large as any, all sequences in them, and what the process takes then. */
-  private static ProcessMemory dryRun(
-      StartOptions options, LoadedModel model, ScheduleLimits limits, Workers workers) {
-    int sequences = limits.sequencesMax();
-    int each = limits.rowsMax() / sequences;
-    int blocksEach = KvLayout.blocksFor(each);
-    int blocks = sequences * blocksEach;
-    try (Transformer runner =
-        new Transformer(model, options.kvType(), blocks, limits.rowsMax(), workers)) {
-      PackedStep step = new PackedStep(limits.rowsMax(), sequences, blocksEach);
-      for (int sequence = 0; sequence < sequences; sequence++) {
-        step.sequence(0);
-        for (int block = 0; block < blocksEach; block++) {
-          step.block(sequence * blocksEach + block);
-        }
-        for (int row = 0; row < each; row++) {
-          step.row((sequence * each + row) % model.vocabulary(), row == each - 1);
-        }
-      }
-      Logits logits = new Logits(sequences, model.vocabulary());
-      for (int i = 0; i < DRY_STEPS; i++) {
-        runner.run(step, logits);
-      }
-      return ProcessMemory.measure(model.weightBytes() + blocks * runner.kvLayout().blockBytes());
-    }
   }
 
   private static Map<String, String> facts(

@@ -1,6 +1,12 @@
 package dev.flotilla.engine.speed;
 
+import dev.flotilla.gguf.EngineHeap;
+import dev.flotilla.gguf.GgufHeader;
+import dev.flotilla.gguf.GgufRefused;
+import dev.flotilla.gguf.MemoryArithmetic;
+import dev.flotilla.gguf.MemoryArithmetic.CacheLayout;
 import dev.flotilla.testkit.SmallModel;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,28 +21,44 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * This engine's server and llama-server beside it: the same file, the same threads, the same
+ * {@code flotilla serve} and llama-server beside it: the same file, the same threads, the same
  * requests, in turns, round by round; prints a row for each shape of load with the median ratio.
  * {@code bench/engine/run} builds and runs it.
  *
  * <p>Prompts are token numbers, new ones in each round so that no cache knows them, unless the
  * shape is about the cache; answers are greedy and as long as asked for. Both servers have room for
  * the same number of tokens; llama-server has a slot for each request, but four for sixteen agents.
+ * Starts are with no options but the threads, and with the file in the system's memory.
  */
 final class ServeSpeed {
+  private static final String SHAPES = "start,one,eight,agents";
   private static final int CONTEXT = 8192;
+
+  /** This engine's own defaults. */
+  private static final int SLOTS = 8;
+
+  private static final int START_CONTEXT = 4096;
   private static final int AGENTS = 16;
   private static final int GROUPS = 4;
   private static final int SHARED = 4096;
   private static final int OWN = 512;
 
+  /** Least starts of each, however few the rounds. */
+  private static final int STARTS = 3;
+
+  /** Of this engine's process, what is not weights, heap or cache; it prints the exact sum. */
+  private static final long PROCESS_BYTES = 160L << 20;
+
+  private final long begun = System.nanoTime();
   private final int threads;
   private final Path file;
+  private final GgufHeader header;
   private final int rounds;
   private final List<String> rows = new ArrayList<>();
 
-  private ServeSpeed(Path file, int threads, int rounds) {
+  private ServeSpeed(Path file, int threads, int rounds) throws GgufRefused {
     this.file = file;
+    header = GgufHeader.read(file);
     this.threads = threads;
     this.rounds = rounds;
   }
@@ -47,7 +69,10 @@ final class ServeSpeed {
     int threads = Integer.parseInt(args[1]);
     Path file = args.length > 2 && !args[2].isEmpty() ? Path.of(args[2]) : SmallModel.gguf();
     ServeSpeed speed = new ServeSpeed(file, threads, rounds);
-    String shapes = args.length > 3 ? args[3] : "one,eight,agents";
+    List<String> shapes = List.of((args.length > 3 ? args[3] : SHAPES).split(",", -1));
+    if (shapes.contains("start")) {
+      speed.start();
+    }
     if (shapes.contains("one")) {
       speed.one();
     }
@@ -64,9 +89,27 @@ final class ServeSpeed {
 
   // ---- the shapes
 
+  private void start() throws Exception {
+    Map<String, double[][]> seen = new LinkedHashMap<>();
+    for (int round = 0; round < Math.max(STARTS, rounds); round++) {
+      for (int i : order(round)) {
+        try (Target target =
+            i == 0
+                ? Target.ours(file, EngineHeap.bytes(header, SLOTS), "--threads", threads + "")
+                : Target.llama(file, threads, SLOTS, START_CONTEXT)) {
+          note(seen, "ready", i, target.startSeconds());
+          note(seen, "first", i, client(target).answer(tokens(round, 16), 64).rate());
+        }
+      }
+      say("start", round);
+    }
+    plain("start to ready, default options: s", both(seen, "ready"), "≤ 2");
+    ratio("decode of the first answer after a start: tok/s", both(seen, "first"), "");
+  }
+
   private void one() throws Exception {
     Map<String, double[][]> seen = new LinkedHashMap<>();
-    try (Target ours = Target.ours(file, threads, CONTEXT, 2 * CONTEXT);
+    try (Target ours = ours(1, CONTEXT);
         Target theirs = Target.llama(file, threads, 1, CONTEXT)) {
       Target[] both = {ours, theirs};
       warm(both);
@@ -84,26 +127,22 @@ final class ServeSpeed {
           note(seen, "decode 4k", i, again.rate());
           note(seen, "again", i, again.firstSeconds() / first);
         }
-        say("one request at a time: round " + (round + 1));
+        say("one request at a time", round);
       }
     }
     ratio("decode, one request, short context: tok/s", both(seen, "decode"), "≥ 1.0");
     ratio("decode, one request, 4k context: tok/s", both(seen, "decode 4k"), "≥ 1.2");
     ratio("prefill of 512: tok/s", both(seen, "prefill 512"), "≥ 0.9");
     ratio("prefill of 4,096: tok/s", both(seen, "prefill 4k"), "≥ 0.9");
-    double[][] again = both(seen, "again");
-    rows.add(
-        String.format(
-            Locale.ROOT,
-            "| the same 4,096 again: time to the first token, of the first time's"
-                + " | %.3f | %.3f | | ≤ 0.1 |",
-            median(again[0]),
-            median(again[1])));
+    plain(
+        "the same 4,096 again: time to the first token, of the first time's",
+        both(seen, "again"),
+        "≤ 0.1");
   }
 
   private void eight() throws Exception {
     Map<String, double[][]> seen = new LinkedHashMap<>();
-    try (Target ours = Target.ours(file, threads, 1024, 8 * 1024);
+    try (Target ours = ours(8, 1024);
         Target theirs = Target.llama(file, threads, 8, 1024)) {
       Target[] both = {ours, theirs};
       warm(both);
@@ -116,7 +155,7 @@ final class ServeSpeed {
           }
           note(seen, "out", i, together(both[i], prompts, 96).rate());
         }
-        say("eight at once: round " + (round + 1));
+        say("eight at once", round);
       }
     }
     ratio("8 at once, 32 in, 96 out: output tok/s", both(seen, "out"), "≥ 1.2");
@@ -124,7 +163,7 @@ final class ServeSpeed {
 
   private void agents() throws Exception {
     Map<String, double[][]> seen = new LinkedHashMap<>();
-    try (Target ours = Target.ours(file, threads, CONTEXT, 4 * CONTEXT);
+    try (Target ours = ours(AGENTS, CONTEXT, "--memory", memoryFor(4 * CONTEXT));
         Target theirs = Target.llama(file, threads, 4, CONTEXT)) {
       Target[] both = {ours, theirs};
       warm(both);
@@ -145,7 +184,7 @@ final class ServeSpeed {
           note(seen, "first", i, all.meanFirstSeconds());
           note(seen, "out", i, all.rate());
         }
-        say("agents: round " + (round + 1));
+        say("agents", round);
       }
     }
     String shape = "agents, 16 at once, 4 prefixes of 4,096, 512 of their own in, 70 out: ";
@@ -154,6 +193,24 @@ final class ServeSpeed {
   }
 
   // ---- running them
+
+  private Target ours(int slots, int context, String... more) throws IOException {
+    List<String> options = new ArrayList<>();
+    options.addAll(List.of("--threads", threads + ""));
+    options.addAll(List.of("--slots", slots + "", "--context", context + ""));
+    options.addAll(List.of(more));
+    return Target.ours(file, EngineHeap.bytes(header, slots), options.toArray(new String[0]));
+  }
+
+  /** All the memory of this engine with a cache of about so many tokens. */
+  private String memoryFor(int tokens) throws GgufRefused {
+    long bytes =
+        MemoryArithmetic.cacheBytes(header, CacheLayout.plain(tokens, 1))
+            + MemoryArithmetic.weightBytes(header)
+            + EngineHeap.bytes(header, AGENTS)
+            + PROCESS_BYTES;
+    return (bytes >> 20) + "M";
+  }
 
   private Client client(Target target) {
     return new Client(target.port());
@@ -181,7 +238,7 @@ final class ServeSpeed {
   /** What runs often is compiled before the clock; both get the same. */
   private void warm(Target[] both) throws Exception {
     for (Target target : both) {
-      for (int i = 0; i < 6; i++) {
+      for (int i = 0; i < 4; i++) {
         client(target).answer(tokens(i, 300), 100);
       }
     }
@@ -233,6 +290,18 @@ final class ServeSpeed {
             goal));
   }
 
+  /** A row whose figures each stand for themselves. */
+  private void plain(String what, double[][] both, String goal) {
+    rows.add(
+        String.format(
+            Locale.ROOT,
+            "| %s | %.3g | %.3g | | %s |",
+            what,
+            median(both[0]),
+            median(both[1]),
+            goal));
+  }
+
   private static double median(double[] values) {
     double[] sorted = values.clone();
     Arrays.sort(sorted);
@@ -240,7 +309,12 @@ final class ServeSpeed {
     return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
   }
 
-  private static void say(String what) {
-    System.err.println(what);
+  private void say(String what, int round) {
+    System.err.printf(
+        Locale.ROOT,
+        "%s: round %d, %.0f s since the start%n",
+        what,
+        round + 1,
+        (System.nanoTime() - begun) / 1e9);
   }
 }
