@@ -86,6 +86,10 @@ public final class EngineFlags {
           Map.entry("help", "the agent"),
           Map.entry("version", "the agent"));
 
+  /** What a recipe's {@code args} may set of the built-in engine; it has nothing else. */
+  public static final List<String> BUILTIN_OPTIONS =
+      List.of("kv-type", "memory", "memory-fraction", "threads", "verbose");
+
   private EngineFlags() {}
 
   /** Whether the engine reads one GGUF file, and not a folder. */

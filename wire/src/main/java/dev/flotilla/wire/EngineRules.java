@@ -29,8 +29,7 @@ public final class EngineRules {
     switch (spec.engine()) {
       case EngineFlags.VLLM -> vllm(spec, found);
       case EngineFlags.MLX_LM -> mlxLm(spec, found);
-      case EngineFlags.BUILTIN ->
-          foreignParsers(spec, "the built-in engine knows the form by the template", found);
+      case EngineFlags.BUILTIN -> builtin(spec, found);
       default -> foreignParsers(spec, "llama-server knows the form by the template", found);
     }
     if (spec.embeddings() && !EngineFlags.readsGguf(spec.engine())) {
@@ -41,6 +40,20 @@ public final class EngineRules {
                   + " this out"));
     }
     return found;
+  }
+
+  private static void builtin(WorkerSpec spec, List<Contradiction> found) {
+    foreignParsers(spec, "the built-in engine knows the form by the template", found);
+    for (String option : spec.args().keySet()) {
+      boolean owned = EngineFlags.BUILTIN_OWNED.containsKey(option); // told by EngineFlags
+      if (!owned && !EngineFlags.BUILTIN_OPTIONS.contains(option)) {
+        found.add(
+            new Contradiction(
+                "args." + option,
+                "%s is no option of the built-in engine; these are: %s"
+                    .formatted(option, String.join(", ", EngineFlags.BUILTIN_OPTIONS))));
+      }
+    }
   }
 
   private static void vllm(WorkerSpec spec, List<Contradiction> found) {

@@ -75,7 +75,8 @@ class ControlCodecTest {
           0,
           0,
           null,
-          "0123abc");
+          "0123abc",
+          true);
 
   static Stream<ControlMessage> everyMessage() {
     return Stream.of(

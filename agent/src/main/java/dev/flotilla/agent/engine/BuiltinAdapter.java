@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * The built-in engine, {@code flotilla serve} in a process of its own: from a promise and a recipe
@@ -26,10 +25,6 @@ import java.util.Set;
  * <p>Safe for many threads.
  */
 public final class BuiltinAdapter implements EngineAdapter {
-  /** The options that a recipe's {@code args} may set. */
-  static final Set<String> OPTIONS =
-      Set.of("threads", "memory", "memory-fraction", "kv-type", "verbose");
-
   /** What the JVM takes beside heap, weights and cache: code, classes, stacks, compilers. */
   private static final long JVM_BYTES = 160L << 20;
 
@@ -73,13 +68,6 @@ public final class BuiltinAdapter implements EngineAdapter {
   public void prepare(WorkerSpec spec, ProgressListener progress) throws EngineUnavailable {
     if (program.isEmpty()) {
       throw new EngineUnavailable("This agent was built without the built-in engine.");
-    }
-    for (String arg : spec.args().keySet()) {
-      if (!OPTIONS.contains(arg)) {
-        throw new EngineUnavailable(
-            "args: %s is no option of the built-in engine; these are: %s."
-                .formatted(arg, String.join(", ", OPTIONS.stream().sorted().toList())));
-      }
     }
   }
 

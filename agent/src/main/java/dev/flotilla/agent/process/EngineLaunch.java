@@ -106,7 +106,7 @@ final class EngineLaunch {
                 .claims()
                 .shortage(need, surroundings.memory(spec), surroundings.policy().memoryFraction());
         if (shortage.isPresent()) {
-          return Optional.of(new Outcome.Refused(shortage.get()));
+          return Optional.of(new Outcome.Refused(shortage.get(), true));
         }
         running = start(folder);
       } finally {

@@ -64,8 +64,16 @@ final class WorkerLife {
 
   /** How one try to run the worker came out. */
   sealed interface Outcome {
-    /** It can't be started as asked. */
-    record Refused(String reason) implements Outcome {}
+    /**
+     * It can't be started as asked.
+     *
+     * @param forMemory whether memory is all that is missing
+     */
+    record Refused(String reason, boolean forMemory) implements Outcome {
+      Refused(String reason) {
+        this(reason, false);
+      }
+    }
 
     /** Its process ended, or never became ready. */
     record Died(String kind, String reason, boolean ranWell) implements Outcome {}
@@ -180,7 +188,11 @@ final class WorkerLife {
           happened(Severity.ERROR, "worker-refused", refused.reason());
         }
         lastRefusal = kind;
-        change(generation, Phase.REFUSED, refused.reason());
+        publish(last -> {
+          WorkerReport said =
+              Reports.phase(last, spec, generation, Phase.REFUSED, refused.reason());
+          return refused.forMemory() ? said.refusedForMemory() : said;
+        });
         yield limits.refusedPause();
       }
       case Outcome.Died died -> {

@@ -1,7 +1,6 @@
 package dev.flotilla.agent.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.agent.engine.EngineAdapter.Launch;
 import dev.flotilla.agent.engine.EngineAdapter.LaunchCommand;
@@ -41,10 +40,10 @@ class BuiltinAdapterTest {
 
   @Test
   void anOptionThatItHasNotIsRefusedBeforeAStart() {
-    assertThatThrownBy(
-            () -> adapter.prepare(spec(Map.of("flash-attn", "on")), (_, _, _, _, _) -> {}))
-        .isInstanceOf(EngineUnavailable.class)
-        .hasMessageContaining("flash-attn is no option of the built-in engine; these are: kv-type");
+    assertThat(adapter.contradiction(spec(Map.of("flash-attn", "on"))))
+        .hasValueSatisfying(why ->
+            assertThat(why)
+                .contains("flash-attn is no option of the built-in engine; these are: kv-type"));
     assertThat(adapter.contradiction(spec(Map.of("slots", "9"))))
         .hasValueSatisfying(why -> assertThat(why).contains("slots 9 contradicts slots"));
   }

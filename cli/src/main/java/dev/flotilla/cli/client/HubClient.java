@@ -225,7 +225,7 @@ public final class HubClient {
     }
     if (status == 401 || status == 403) {
       String hint = key.isEmpty() ? " (give one with FLOTILLA_KEY or --key)" : "";
-      return new Failure((message.isEmpty() ? hub + " answers " + status : message) + hint);
+      return Failure.ofKey((message.isEmpty() ? hub + " answers " + status : message) + hint);
     }
     return new Failure(message.isEmpty() ? hub + " answers " + status : message);
   }

@@ -218,9 +218,17 @@ public final class Doctor implements Callable<Integer> {
             new Finding("Hub", Verdict.CARE, notice.path("message").asString(""), "as it says"));
       }
     } catch (Failure e) {
-      findings.add(portOrHub(client, e));
+      findings.add(e.isAboutKey() ? locked(client, e) : portOrHub(client, e));
     }
     return findings;
+  }
+
+  private static Finding locked(HubClient client, Failure failure) {
+    return new Finding(
+        "Hub",
+        Verdict.CARE,
+        "answers at " + client.address() + ", and says: " + failure.getMessage(),
+        "look into it with an administrator's key in FLOTILLA_KEY");
   }
 
   private static Finding portOrHub(HubClient client, Failure failure) {

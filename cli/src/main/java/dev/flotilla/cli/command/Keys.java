@@ -87,7 +87,13 @@ public final class Keys extends CommandGroup {
       shell.out().flush();
       shell.err().println("(shown this once: the hub keeps only its hash)");
       if (!demanded) {
-        shell.err().println("(the hub demands keys from its next start on)");
+        shell
+            .err()
+            .println(
+                admin
+                    ? "(the hub demands keys from its next start on)"
+                    : "(the hub demands keys from its next start on, and this one can't administer it:"
+                        + " make one with --admin before)");
       }
       return 0;
     }

@@ -7,11 +7,29 @@ package dev.flotilla.cli.output;
 public final class Failure extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
+  private final boolean aboutKey;
+
   public Failure(String message) {
-    super(message);
+    this(message, false);
   }
 
   public Failure(String message, Throwable cause) {
     super(message, cause);
+    this.aboutKey = false;
+  }
+
+  private Failure(String message, boolean aboutKey) {
+    super(message);
+    this.aboutKey = aboutKey;
+  }
+
+  /** A hub that is there, and wants a key, or another one. */
+  public static Failure ofKey(String message) {
+    return new Failure(message, true);
+  }
+
+  /** Whether a key, or another one, would mend it. */
+  public boolean isAboutKey() {
+    return aboutKey;
   }
 }

@@ -267,7 +267,9 @@ final class FleetWorker {
       // It stays where it is: what ails it may pass, and most that come back are as they were.
       standing = wasLost && !fellShort() ? Placement.Standing.SERVING : Placement.Standing.DRAINED;
     } else if (state == State.REFUSED) {
-      standing = Placement.Standing.REFUSED;
+      boolean forMemory =
+          report != null && report.phase() == Phase.REFUSED && report.shortOfMemory();
+      standing = forMemory ? Placement.Standing.NO_ROOM : Placement.Standing.REFUSED;
     } else if (state == State.PROVING) {
       standing = Placement.Standing.STARTING;
     } else if (!isReady() && !(report == null && node.contact == FleetNode.Contact.AWAITED)) {

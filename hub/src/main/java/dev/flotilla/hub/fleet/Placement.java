@@ -41,7 +41,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Change.</b> Workers of an earlier configuration are replaced one by one: a new one is
  * started while the old serve, and an old one leaves for each new one that serves. So there is one
  * worker more than wanted for a while, and never fewer serving. Where memory has no room for one
- * more, an old one leaves first.
+ * more, an old one leaves first. A new one that is refused for anything else (an option, a policy,
+ * a file, its proof) drives nobody out: the old serve on until the configuration is mended.
  *
  * <p><b>Refused.</b> A worker that its node refused is placed on another node, where one is left
  * that did not refuse it lately; else it stays, and the agent tries again by itself.
@@ -68,7 +69,14 @@ final class Placement {
     STARTING,
     SERVING,
     DRAINED,
-    REFUSED
+    /** Its node refuses to start it, or its proof refused it. */
+    REFUSED,
+    /** Its node refuses to start it for want of memory alone. */
+    NO_ROOM;
+
+    boolean isRefused() {
+      return this == REFUSED || this == NO_ROOM;
+    }
   }
 
   /**
@@ -231,7 +239,11 @@ final class Placement {
   /** Whether all but one serve on nodes that are there, and one of these has several. */
   private boolean isCrowdedAndServing(List<Held> current, @Nullable Held but) {
     List<Held> others = current.stream().filter(worker -> !worker.equals(but)).toList();
-    return others.stream().allMatch(worker -> rank(worker) == SERVING_RANK)
+    // One that was drained by hand stays while a move goes on; it is no reason to begin one.
+    return others.stream()
+            .allMatch(worker ->
+                rank(worker) == SERVING_RANK
+                    || (but != null && worker.standing() == Standing.DRAINED))
         && others.stream().anyMatch(worker -> on(others, worker.node()) > 1);
   }
 
@@ -244,7 +256,7 @@ final class Placement {
   }
 
   private int rank(Held worker) {
-    if (worker.standing() == Standing.REFUSED) {
+    if (worker.standing().isRefused()) {
       return 0;
     }
     if (worker.standing() == Standing.DRAINED || site(worker).drained()) {
@@ -261,7 +273,7 @@ final class Placement {
     int added = 0;
     for (Held worker : List.copyOf(current)) {
       if (current.size() + added <= model.replicas()
-          && worker.standing() == Standing.REFUSED
+          && worker.standing().isRefused()
           && presence(worker) == Presence.CONNECTED
           && bestSite(model).filter(site -> hasRoom(model, site)).isPresent()) {
         current.remove(worker);
@@ -275,7 +287,7 @@ final class Placement {
   /** One step of the way from workers of an earlier configuration to those of this one. */
   private void replace(FleetSpec.Model model, List<Held> current, List<Held> outdated, int added) {
     for (Held worker : List.copyOf(outdated)) {
-      if (worker.standing() == Standing.STARTING || worker.standing() == Standing.REFUSED) {
+      if (worker.standing() == Standing.STARTING || worker.standing().isRefused()) {
         outdated.remove(worker);
         depart(worker, "the configuration asks for something else");
       }
@@ -287,7 +299,7 @@ final class Placement {
     int stay = Math.max(0, model.replicas() - serving);
     Optional<Site> site = bestSite(model);
     boolean room = site.filter(best -> hasRoom(model, best)).isPresent();
-    boolean crowded = any(current, Standing.REFUSED) || (site.isPresent() && !room);
+    boolean crowded = any(current, Standing.NO_ROOM) || (site.isPresent() && !room);
     if (crowded && !starting && !leaving) {
       stay = Math.max(0, stay - 1);
     }

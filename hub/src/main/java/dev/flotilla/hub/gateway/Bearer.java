@@ -24,9 +24,10 @@ final class Bearer {
       throw Refusal.refused(
           ApiError.unauthorized(
               token(request).isPresent()
-                  ? "this key is not valid here: make one with 'flotilla keys create NAME'"
-                  : "a key is needed, as 'Authorization: Bearer KEY': make one with"
-                      + " 'flotilla keys create NAME'"));
+                  ? "this key is not valid here: an administrator makes one with 'flotilla keys"
+                      + " create NAME'"
+                  : "a key is needed, as 'Authorization: Bearer KEY': an administrator makes one"
+                      + " with 'flotilla keys create NAME'"));
     }
     return "";
   }

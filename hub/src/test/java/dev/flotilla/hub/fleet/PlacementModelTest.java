@@ -132,9 +132,10 @@ class PlacementModelTest {
       default -> {
         for (Held worker : List.copyOf(held.values())) {
           if (random.nextInt(2) == 0) {
-            Standing standing = List.of(Standing.values()).get(random.nextInt(4));
+            Standing standing =
+                List.of(Standing.values()).get(random.nextInt(Standing.values().length));
             held.put(worker.spec().id(), with(worker, standing, worker.leaving()));
-            if (standing == Standing.REFUSED) {
+            if (standing.isRefused()) {
               barred.add(new Barred(worker.spec().model(), worker.node()));
               declined.add(new Barred(worker.spec().model(), worker.node()));
             }

@@ -348,6 +348,48 @@ class PlacementTest {
   }
 
   @Test
+  void anOldOneLeavesForANewOneThatIsRefusedForWantOfMemoryAndForNoOtherReason() {
+    FleetSpec.Model before = model("m", 1);
+    FleetSpec.Model after = model("m", 1, recipe(FleetSpec.When.ANYWHERE, "/models/better.gguf"));
+    Held old = held(before, "a/m-1", Standing.SERVING, 1);
+    Set<Barred> everywhere = Set.of(new Barred("m", "a"));
+
+    assertThat(
+            Placement.plan(
+                    spec(after),
+                    List.of(site("a", 60)),
+                    List.of(old, held(after, "a/m-2", Standing.REFUSED, 2)),
+                    everywhere,
+                    everywhere)
+                .isEmpty())
+        .as("an option, a policy, a file or a proof")
+        .isTrue();
+    assertThat(
+            departed(
+                Placement.plan(
+                    spec(after),
+                    List.of(site("a", 60)),
+                    List.of(old, held(after, "a/m-2", Standing.NO_ROOM, 2)),
+                    everywhere,
+                    everywhere)))
+        .containsExactly("a/m-1");
+  }
+
+  @Test
+  void oneThatIsDrainedByHandStaysWhileAnotherMoves() {
+    FleetSpec.Model model = model("m", 2);
+    assertThat(
+            plan(
+                    model,
+                    List.of(site("a", 60), site("b", 60)),
+                    held(model, "a/m-1", Standing.DRAINED, 1),
+                    held(model, "a/m-2", Standing.SERVING, 2),
+                    held(model, "b/m-1", Standing.STARTING, 3))
+                .isEmpty())
+        .isTrue();
+  }
+
+  @Test
   void aConfigurationThatNoNodeCanServeLeavesTheOldWorkersServing() {
     FleetSpec.Model before = model("m", 1);
     FleetSpec.Model after =
