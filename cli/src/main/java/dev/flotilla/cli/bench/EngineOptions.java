@@ -104,6 +104,11 @@ final class EngineOptions {
         Optional.ofNullable(cores));
   }
 
+  /** Tokens of one request, prompt and answer together. */
+  int context() {
+    return context;
+  }
+
   /** Where somebody says. */
   Optional<Duration> readyTimeout() {
     return Optional.ofNullable(readyTimeout).map(Duration::ofSeconds);

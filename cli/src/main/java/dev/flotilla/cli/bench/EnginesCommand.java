@@ -120,7 +120,7 @@ public final class EnginesCommand implements Callable<Integer> {
         ExperimentConsole console =
             new ExperimentConsole(
                 shell, experiment.progress(), plan.steps().size() * chosen.size())) {
-      Trials trials = new Trials(experiment.shape(plan.requestsMax()), console);
+      Trials trials = new Trials(shape(chosen, plan.requestsMax()), console);
       List<Candidate> candidates = candidates(chosen);
       ExperimentOptions.begin(trials, interruption);
       List<EnginesRun.Outcome> outcomes =
@@ -133,6 +133,13 @@ public final class EnginesCommand implements Callable<Integer> {
     } catch (DatasetRefused e) {
       throw PromptOptions.refused(e);
     }
+  }
+
+  /** What is the same in all runs: where an engine is started here, the context is too. */
+  private Trials.Shape shape(List<EngineChoice> chosen, int count) {
+    return chosen.stream().allMatch(EngineChoice.Address.class::isInstance)
+        ? experiment.shape(count)
+        : experiment.shape(count, engines.context());
   }
 
   private void keepPrompts(Trials trials) {

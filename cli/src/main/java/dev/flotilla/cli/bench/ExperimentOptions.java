@@ -1,5 +1,6 @@
 package dev.flotilla.cli.bench;
 
+import dev.flotilla.bench.dataset.DatasetOptions;
 import dev.flotilla.bench.load.LoadLimits;
 import dev.flotilla.bench.load.Rehearsal;
 import dev.flotilla.bench.load.RequestForm;
@@ -103,10 +104,26 @@ final class ExperimentOptions {
    * @param count the most prompts that a run takes
    */
   Trials.Shape shape(int count) {
+    return shape(count, prompts.dataset());
+  }
+
+  /**
+   * What is the same in all runs of engines that are started with a context: not every one says how
+   * long it is, and conversations that one engine was spared would make the comparison a lie.
+   *
+   * @param count the most prompts that a run takes
+   * @param context tokens of one request, prompt and answer together
+   */
+  Trials.Shape shape(int count, int context) {
+    DatasetOptions dataset = prompts.dataset();
+    return shape(count, dataset.maxContext() == 0 ? dataset.withMaxContext(context) : dataset);
+  }
+
+  private Trials.Shape shape(int count, DatasetOptions dataset) {
     target.form("");
     return new Trials.Shape(
         new Requests(target),
-        prompts.dataset().withCount(count),
+        dataset.withCount(count),
         warmups,
         LoadLimits.DEFAULTS,
         Goals.NONE,

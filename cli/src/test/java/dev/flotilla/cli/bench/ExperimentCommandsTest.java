@@ -358,6 +358,29 @@ final class ExperimentCommandsTest {
                 + " model.");
   }
 
+  @Test
+  void conversationsFitTheContextThatEnginesAreStartedWithThoughNoneSaysWhatItHas() {
+    assertThat(
+            small(
+                "bench",
+                "engines",
+                "--levels",
+                "1",
+                "--dataset",
+                "agent",
+                "--context",
+                "64",
+                "--engine",
+                "there=" + engine.url(),
+                "--engine",
+                "ends=sh -c 'exit 3' {port}"))
+        .isEqualTo(2);
+    assertThat(shell.err())
+        .contains("conversations need a context of at least ")
+        .contains("not 64");
+    assertThat(engine.chats()).as("none was longer than that").isEmpty();
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"mine=serve --port 80", "vllm", "two words=x {port}"})
   void enginesThatCantBeMeantAreWrongUsage(String text) {
