@@ -16,10 +16,11 @@ import tools.jackson.databind.JsonNode;
  * @param type the engine's class of error, empty where it gave none
  * @param code the engine's code as text ({@code 400} and {@code "400"} are the same), empty where
  *     it gave none
+ * @param param the field of the request that it speaks of, empty where it names none
  * @param overflow set where the prompt did not fit the engine's context
  */
 public record EngineError(
-    String message, String type, String code, Optional<ContextOverflow> overflow) {
+    String message, String type, String code, String param, Optional<ContextOverflow> overflow) {
 
   /** Characters of a message that are kept. */
   public static final int MESSAGE_CHARS_MAX = 2_000;
@@ -27,7 +28,7 @@ public record EngineError(
   private static final int WORD_CHARS_MAX = 100;
 
   /** An error of which nothing is known: the body was no JSON, or no error. */
-  public static final EngineError UNKNOWN = new EngineError("", "", "", Optional.empty());
+  public static final EngineError UNKNOWN = new EngineError("", "", "", "", Optional.empty());
 
   /** vLLM's and OpenAI's ways to say how long the context is. */
   private static final List<Pattern> CONTEXT =
@@ -69,7 +70,7 @@ public record EngineError(
     JsonNode error = root.has("error") ? root.get("error") : root;
     if (error.isString()) {
       String message = error.stringValue();
-      return new EngineError(cut(message, MESSAGE_CHARS_MAX), "", "", overflow(message));
+      return new EngineError(cut(message, MESSAGE_CHARS_MAX), "", "", "", overflow(message));
     }
     if (!error.isObject()) {
       return UNKNOWN;
@@ -92,6 +93,7 @@ public record EngineError(
         cut(message, MESSAGE_CHARS_MAX),
         cut(type, WORD_CHARS_MAX),
         cut(code, WORD_CHARS_MAX),
+        cut(text(error, "param"), WORD_CHARS_MAX),
         overflow);
   }
 

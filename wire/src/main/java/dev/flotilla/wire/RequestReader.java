@@ -113,7 +113,7 @@ final class RequestReader {
       case "model" -> model(parser);
       case "stream" -> fields.stream = bool(parser, name);
       case "stream_options" -> streamOptions(parser);
-      case "n" -> fields.n = (int) integer(parser, name, 1, RequestScan.N_MAX, 1);
+      case "n" -> fields.n = (int) integer(parser, name, 1, RequestScan.ANSWERS_MAX, 1);
       // -1 is llama.cpp's word for no limit.
       case "max_tokens" -> fields.maxTokens = integer(parser, name, -1, Integer.MAX_VALUE, -1);
       case "max_completion_tokens" ->

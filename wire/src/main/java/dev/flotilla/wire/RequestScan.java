@@ -16,8 +16,8 @@ public sealed interface RequestScan {
   /** Characters of a model's name in a request. */
   int MODEL_CHARS_MAX = 256;
 
-  /** Answers to one request, as OpenAI limits them. */
-  int N_MAX = 128;
+  /** Answers to one prompt; they come one after the other. */
+  int ANSWERS_MAX = 8;
 
   /** Fields of the top level. */
   int FIELDS_MAX = 256;
@@ -83,7 +83,7 @@ public sealed interface RequestScan {
       return fields.includeUsage;
     }
 
-    /** Answers wanted, 1 to {@link #N_MAX}. */
+    /** Answers wanted, 1 to {@link #ANSWERS_MAX}. */
     public int n() {
       return fields.n;
     }

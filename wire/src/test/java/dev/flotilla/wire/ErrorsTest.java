@@ -34,21 +34,24 @@ class ErrorsTest {
                 "the request exceeds",
                 "exceed_context_size_error",
                 "400",
+                "",
                 Optional.of(new EngineError.ContextOverflow(5000, 4096))));
     assertThat(
             parse(
                 "{\"error\":{\"code\":503,\"message\":\"Loading model\",\"type\":\"unavailable_error\"}}"))
-        .isEqualTo(new EngineError("Loading model", "unavailable_error", "503", Optional.empty()));
+        .isEqualTo(new EngineError("Loading model", "unavailable_error", "503", "", Optional.empty()));
   }
 
   @Test
   void vllmsErrorsAreReadNestedAndAtTheTop() {
     EngineError missing =
-        new EngineError("The model `x` does not exist.", "NotFoundError", "404", Optional.empty());
+        new EngineError("The model `x` does not exist.", "NotFoundError", "404", "", Optional.empty());
     String top =
         "{\"object\":\"error\",\"message\":\"The model `x` does not exist.\",\"type\":\"NotFoundError\",\"param\":null,\"code\":404}";
     assertThat(parse(top)).isEqualTo(missing);
     assertThat(parse("{\"error\":" + top + "}")).isEqualTo(missing);
+    assertThat(parse("{\"message\":\"top_p is 2\",\"param\":\"top_p\",\"code\":400}").param())
+        .isEqualTo("top_p");
     assertThat(parse("{\"error\":\"Unauthorized\"}").message()).isEqualTo("Unauthorized");
     assertThat(parse("{\"detail\":\"Not Found\"}").message()).isEqualTo("Not Found");
   }

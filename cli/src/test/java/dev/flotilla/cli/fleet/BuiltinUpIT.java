@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** {@code flotilla up} on a machine that has no engine: the built-in one. */
+/** {@code flotilla up} on a machine that has no engine: the built-in one, for texts and vectors. */
 final class BuiltinUpIT {
   @Test
   void aMachineWithoutAnyEngineServesFromProvedBuiltInWorkers(@TempDir Path folder)
@@ -46,6 +46,23 @@ final class BuiltinUpIT {
             assertThat(events.out()).contains("worker-died");
           });
       fleet.awaitServing(2);
+
+      fleet.apply(
+          """
+          models:
+            vectors:
+              promise: { context: 512 }
+              recipes: [{ engine: builtin, source: "%s", slots: 2, embeddings: true }]
+          """
+              .formatted(SmallModel.gguf()));
+      await()
+          .atMost(TestFleet.CHANGE_LIMIT)
+          .untilAsserted(() -> {
+            var vector = fleet.client().vector("vectors", "Hello");
+            assertThat(vector.statusCode()).as(vector.body()).isEqualTo(200);
+            assertThat(JsonMapper.shared().readTree(vector.body()).at("/data/0/embedding").size())
+                .isEqualTo(576);
+          });
     }
   }
 }

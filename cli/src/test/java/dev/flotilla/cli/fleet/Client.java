@@ -81,7 +81,18 @@ final class Client {
   }
 
   private HttpRequest request(ObjectNode body) {
-    return HttpRequest.newBuilder(hub.resolve("/v1/chat/completions"))
+    return request("/v1/chat/completions", body);
+  }
+
+  /** The vector of a text. */
+  HttpResponse<String> vector(String model, String text) throws IOException, InterruptedException {
+    ObjectNode body = JsonMapper.shared().createObjectNode().put("model", model).put("input", text);
+    return http.send(
+        request("/v1/embeddings", body), BodyHandlers.ofString(StandardCharsets.UTF_8));
+  }
+
+  private HttpRequest request(String path, ObjectNode body) {
+    return HttpRequest.newBuilder(hub.resolve(path))
         .POST(BodyPublishers.ofString(body.toString()))
         .timeout(Duration.ofMinutes(3))
         .build();

@@ -167,7 +167,7 @@ public final class TestFleet implements AutoCloseable {
     return process;
   }
 
-  private void apply(String yaml) {
+  void apply(String yaml) {
     TestShell shell = TestShell.piped().typing(yaml);
     assertThat(shell.ask(url(), "apply", "-")).as(shell.err()).isZero();
   }

@@ -55,7 +55,7 @@ public final class Compute {
    * @param groupHeads heads of queries that share one of keys
    */
   public Compute(Workers workers, int columnsMax, int headSize, int groupHeads) {
-    this(choose(), workers, columnsMax, headSize, groupHeads);
+    this(Chosen.KERNELS, workers, columnsMax, headSize, groupHeads);
   }
 
   Compute(Kernels kernels, Workers workers, int columnsMax, int headSize, int groupHeads) {
@@ -68,19 +68,21 @@ public final class Compute {
     }
   }
 
-  /** The kernels of this process; there are no others in it. */
-  private static Kernels choose() {
-    if (!VectorWidth.isNative()) {
-      LOG.log(
-          System.Logger.Level.WARNING,
-          "kernels: this machine has no vectors of {0} bits; products are computed one by one,"
-              + " many times slower",
-          VectorWidth.bits());
-      return new ScalarKernels();
+  /** The kernels of this process, chosen once; there are no others in it. */
+  private static final class Chosen {
+    static final Kernels KERNELS = choose();
+
+    private static Kernels choose() {
+      if (!VectorWidth.isNative()) {
+        LOG.log(
+            System.Logger.Level.WARNING,
+            "kernels: this machine has no vectors of {0} bits; products are computed one by one,"
+                + " many times slower",
+            VectorWidth.bits());
+        return new ScalarKernels();
+      }
+      return new SimdKernels();
     }
-    Kernels kernels = new SimdKernels();
-    LOG.log(System.Logger.Level.INFO, "kernels: {0}", kernels.description());
-    return kernels;
   }
 
   /** Which kernels this process has, in words, without making any. */

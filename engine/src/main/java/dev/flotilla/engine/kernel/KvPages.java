@@ -3,6 +3,7 @@ package dev.flotilla.engine.kernel;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 
 /**
  * The pages of keys and values, of all layers and blocks, in native memory.
@@ -21,11 +22,12 @@ import java.lang.foreign.ValueLayout;
 public final class KvPages {
   static final int TOKENS = 16;
   private static final float HALF_MAX = 65504f;
+  private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
 
   /** The smallest page of memory that any machine has, and how much a thread touches at once. */
   private static final long MEMORY_PAGE = 4096;
 
-  private static final long TOUCHED_AT_ONCE = 8L << 20;
+  private static final long TOUCHED_AT_ONCE = 2L << 20;
 
   private final int layers;
   private final int heads;
@@ -51,20 +53,20 @@ public final class KvPages {
     data = new LargePages(arena).allocate(layers * (long) blocks * pageBytes(), 64);
   }
 
-  /** Takes all of the memory now, so that no step has to wait for any. */
-  public void touch(Workers workers) {
-    workers.run(worker -> {
-      for (long from = workers.claim() * TOUCHED_AT_ONCE;
-          from < data.byteSize();
-          from = workers.claim() * TOUCHED_AT_ONCE) {
-        touch(from, Math.min(data.byteSize(), from + TOUCHED_AT_ONCE));
-      }
-    });
+  /** Pieces in which the memory can be {@linkplain #touch taken}. */
+  public int pieces() {
+    return Math.toIntExact(Math.ceilDiv(data.byteSize(), TOUCHED_AT_ONCE));
   }
 
-  private void touch(long from, long to) {
+  /**
+   * Takes a piece of the memory now, so that no step has to wait for it. Any thread may, while
+   * others write and read rows: what is there stays.
+   */
+  public void touch(int piece) {
+    long from = piece * TOUCHED_AT_ONCE;
+    long to = Math.min(data.byteSize(), from + TOUCHED_AT_ONCE);
     for (long at = from; at < to; at += MEMORY_PAGE) {
-      data.set(ValueLayout.JAVA_BYTE, at, (byte) 0);
+      INT.getAndBitwiseOr(data, at, 0);
     }
   }
 

@@ -89,7 +89,6 @@ public final class Transformer implements ModelRunner, AutoCloseable {
             kvType == KvType.Q8_0,
             blocks,
             arena);
-    pages.touch(workers);
     attention = new PagedAttention(compute, pages, shape.groupHeads());
     Map<ModelShape.Layer, Rope> made = new HashMap<>();
     ropeOfLayer = new Rope[layout.layers()];
@@ -116,8 +115,8 @@ public final class Transformer implements ModelRunner, AutoCloseable {
   }
 
   /**
-   * Has steps go through the first layers alone: what they make is nothing, and they do all that
-   * whole steps do, with the same buffers, in a part of the time.
+   * Has steps go through the first layers alone, at most all: what they make is nothing, and they
+   * do all that whole steps do, with the same buffers, in a part of the time.
    */
   public void runFirst(int layers) {
     layersRun = Math.min(layers, layout.layers());
@@ -146,6 +145,11 @@ public final class Transformer implements ModelRunner, AutoCloseable {
   @Override
   public int kvBlocks() {
     return pages.blocks();
+  }
+
+  /** The pages of the cache, whose memory is not taken yet. */
+  public KvPages pages() {
+    return pages;
   }
 
   /** Which kernels compute, in words. */

@@ -107,8 +107,11 @@ final class Embeddings {
     if (input.isString()) {
       return List.of(text(input, "input"));
     }
-    if (!(input instanceof ArrayNode list) || list.isEmpty()) {
+    if (!(input instanceof ArrayNode list)) {
       throw fields.wrong("input", "a text, a list of texts, or token numbers", input);
+    }
+    if (list.isEmpty()) {
+      throw RequestRefused.field("input", "input is empty: there is nothing to make a vector of");
     }
     if (list.get(0).isNumber()) {
       return List.of(prompts.numbers("input", list));

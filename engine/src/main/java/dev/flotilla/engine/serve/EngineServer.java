@@ -259,22 +259,29 @@ public final class EngineServer implements AutoCloseable {
   }
 
   /**
-   * Starts to listen.
+   * Makes sure that an address can be listened on: Helidon only logs what keeps it from that.
    *
    * @throws IOException where the address is taken or is not this machine's, in words
    */
-  public EngineServer start() throws IOException {
-    InetSocketAddress at = settings.listen();
-    // Helidon only logs what keeps it from listening, so it is asked beforehand.
+  public static void checkFree(InetSocketAddress at) throws IOException {
     try (ServerSocketChannel channel = ServerSocketChannel.open()) {
       channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
       channel.bind(at);
     } catch (IOException refused) {
       throw new IOException("can't listen on " + shown(at) + ": " + refused.getMessage(), refused);
     }
+  }
+
+  /**
+   * Starts to listen.
+   *
+   * @throws IOException where the address is taken or is not this machine's, in words
+   */
+  public EngineServer start() throws IOException {
+    checkFree(settings.listen());
     server.start();
     if (!server.isRunning()) {
-      throw new IOException("can't listen on " + shown(at) + "; the log says why");
+      throw new IOException("can't listen on " + shown(settings.listen()) + "; the log says why");
     }
     return this;
   }

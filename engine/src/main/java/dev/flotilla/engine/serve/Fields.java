@@ -72,8 +72,11 @@ final class Fields {
       return OptionalLong.empty();
     }
     JsonNode node = value.get();
-    if (!node.isNumber() || !node.canConvertToLong() || node.doubleValue() % 1 != 0) {
+    if (!node.isNumber() || node.doubleValue() % 1 != 0) {
       throw wrong(name, "a whole number", node);
+    }
+    if (!node.canConvertToLong()) {
+      throw wrong(name, "a whole number of at most 64 bits", node);
     }
     long number = node.longValue();
     if (number < from || number > to) {

@@ -25,9 +25,10 @@ import java.util.function.Consumer;
 /**
  * An engine that serves: everything made in the order of need, and ended the other way round.
  *
- * <p>The way of a start: the header, the weights, which are repacked, {@linkplain DryRun steps}
- * that say what memory the process takes and make the compilers work; then the arithmetic, the
- * cache, which is touched, and the listener. What can't be is refused as early as it is known.
+ * <p>The way of a start: the address, which has to be free, the header, the weights, which are
+ * repacked, {@linkplain FirstSteps first steps} that say what memory the process takes and make the
+ * compilers work; then the arithmetic and the listener. What can't be is refused as early as it is
+ * known.
  */
 public final class RunningEngine implements AutoCloseable {
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
@@ -39,6 +40,7 @@ public final class RunningEngine implements AutoCloseable {
     boolean started = false;
     StartTimes times = new StartTimes(System::nanoTime);
     try {
+      EngineServer.checkFree(options.settings().listen());
       GgufHeader header = GgufHeader.read(options.model());
       ServedModel served = served(options, header);
       tooLarge(options, header);
@@ -49,12 +51,11 @@ public final class RunningEngine implements AutoCloseable {
       times.passed("weights");
       int context = context(options, model);
       ScheduleLimits limits = limits(options.slots());
-      MemoryPlan plan = plan(options, model, context, limits, workers);
-      times.passed("first steps");
+      FirstSteps.Ready first =
+          new FirstSteps(options, model, context, limits, workers).run(times);
+      Transformer runner = keep(first.runner());
+      MemoryPlan plan = first.plan();
       plan.lines().forEach(tell);
-      Transformer runner =
-          keep(new Transformer(model, options.kvType(), plan.blocks(), limits.rowsMax(), workers));
-      times.passed("cache");
       tell.accept("kernels " + runner.kernels() + ", " + workers.size() + " threads");
       engine = keep(new Engine(runner, limits, context, System::nanoTime).start());
       server =
@@ -153,23 +154,6 @@ public final class RunningEngine implements AutoCloseable {
   private static ScheduleLimits limits(int slots) {
     ScheduleLimits usual = ScheduleLimits.DEFAULT;
     return new ScheduleLimits(Math.max(usual.rowsMax(), slots), slots, usual.waitingMax());
-  }
-
-  private static MemoryPlan plan(
-      StartOptions options, LoadedModel model, int context, ScheduleLimits limits, Workers workers)
-      throws StartRefused {
-    ProcessMemory process;
-    try (DryRun steps = new DryRun(model, options.kvType(), limits, workers)) {
-      steps.run();
-      process = steps.measured();
-    }
-    return MemoryPlan.of(
-        options.budget(),
-        model.weightBytes(),
-        process,
-        model.kvLayout(options.kvType()).blockBytes(),
-        context,
-        options.slots());
   }
 
   private static Map<String, String> facts(

@@ -55,6 +55,16 @@ class PagedAttentionTest {
     }
   }
 
+  @Test
+  void takingThePagesMemoryLeavesWhatIsInThem() {
+    float[] queries = floats(WIDTH);
+    float[] before = attend(1, 1, 0, queries);
+    for (int piece = 0; piece < pages.pieces(); piece++) {
+      pages.touch(piece);
+    }
+    assertThat(attend(1, 1, 0, queries)).containsExactly(before);
+  }
+
   private double[] softmaxOf(float[] queries, int head) {
     double[] sums = new double[SIZE];
     double all = 0;

@@ -240,6 +240,8 @@ class EngineServerTest {
     assertThat(refusal(HELLO + ",\"top_p\":2")).contains("top_p must be over 0 to 1, not 2");
     assertThat(refusal(HELLO + ",\"top_p\":\"x\"")).contains("top_p must be a number");
     assertThat(refusal(HELLO + ",\"n\":0")).contains("n must be");
+    assertThat(refusal(HELLO + ",\"seed\":1e30"))
+        .contains("seed must be a whole number of at most 64 bits, not 1.0E30");
     assertThat(refusal(HELLO + ",\"top_logprobs\":3")).contains("needs logprobs");
     assertThat(refusal(HELLO + ",\"logit_bias\":{\"99999\":1}")).contains("names the token 99999");
     assertThat(refusal(HELLO + ",\"stream_options\":{}")).contains("needs stream");
@@ -384,7 +386,7 @@ class EngineServerTest {
   @Test
   void whatCantBeEmbeddedIsRefusedBeforeAnyWork() {
     assertThat(unembedded("{}")).contains("input is missing");
-    assertThat(unembedded("{\"input\":[]}")).contains("input must be a text");
+    assertThat(unembedded("{\"input\":[]}")).contains("input is empty");
     assertThat(unembedded("{\"input\":7}")).contains("input must be a text");
     assertThat(unembedded("{\"input\":\"\"}")).contains("input is empty");
     assertThat(unembedded("{\"input\":[\"a\",\"\"]}")).contains("input[1] is empty");

@@ -9,6 +9,7 @@ import dev.flotilla.testkit.SmallModel;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -19,6 +20,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** What a start refuses; one that succeeds is in the tests of the whole command. */
 class RunningEngineTest {
   private static final long MIB = 1 << 20;
+
+  /** Where engines listen; 0 for a port that is free. */
+  private int port;
 
   @Test
   void weightsBeyondTheBudgetAreRefusedUnread() {
@@ -42,7 +46,17 @@ class RunningEngineTest {
         .hasMessageContaining(file.toString());
   }
 
-  private static void start(Path model, OptionalInt context, long memory)
+  @Test
+  void aTakenPortIsRefusedBeforeTheModelIsRead() throws IOException {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = taken.getLocalPort();
+      assertThatThrownBy(() -> start(Path.of("no-such-model"), OptionalInt.empty(), 4096 * MIB))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("can't listen on 127.0.0.1:" + port);
+    }
+  }
+
+  private void start(Path model, OptionalInt context, long memory)
       throws StartRefused, IOException {
     RunningEngine.start(
             new StartOptions(
@@ -55,7 +69,7 @@ class RunningEngineTest {
                 Budget.of(memory),
                 KvType.F16,
                 new ServeSettings(
-                    new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                    new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
                     "",
                     ServeSettings.Reasoning.INLINE,
                     ServerLimits.DEFAULT),

@@ -111,7 +111,7 @@ sealed interface EngineReply {
         error.message().isEmpty()
             ? "the engine refused the request with status " + status
             : error.message(),
-        null,
+        error.param().isEmpty() ? null : error.param(),
         null);
   }
 }

@@ -309,6 +309,17 @@ class BadEngineTest {
   }
 
   @Test
+  void theFieldThatAnEngineNamesIsToldToTheClient() {
+    a.always(CHATS, Script.json(400, "{\"message\":\"top_k is 1.5\",\"param\":\"top_k\",\"code\":400}"));
+    try (TestHub hub = TestHub.over(a)) {
+      TestClient.Reply reply = hub.chat("x");
+
+      assertThat(reply.status()).isEqualTo(400);
+      assertThat(reply.body()).contains("top_k is 1.5", "\"param\":\"top_k\"");
+    }
+  }
+
+  @Test
   void anEngineWithoutARouteIsNotSetAsideForIt() {
     a.always(CHATS, Script.error(501, "not_supported_error", "not here"));
     try (TestHub hub = TestHub.over(a)) {

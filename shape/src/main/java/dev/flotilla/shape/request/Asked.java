@@ -43,9 +43,6 @@ public record Asked(
     boolean greedy,
     Set<String> keptExtras) {
 
-  /** Answers to one prompt. */
-  public static final int ANSWERS_MAX = 8;
-
   /** Prompts of one request. */
   public static final int PROMPTS_MAX = 64;
 

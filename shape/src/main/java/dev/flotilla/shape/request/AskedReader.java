@@ -113,10 +113,7 @@ final class AskedReader {
         kept);
   }
 
-  private void answers() throws RequestRefused {
-    if (scanned.n() > Asked.ANSWERS_MAX) {
-      throw RequestRefused.value("n", "from 1 to " + Asked.ANSWERS_MAX);
-    }
+  private void answers() {
     if (scanned.n() > 1) {
       features.add(Feature.SEVERAL_ANSWERS);
     }

@@ -99,7 +99,6 @@ class AskedTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "\"n\":9 | n | \"n\" must be from 1 to 8",
         "\"max_tokens\":0 | max_tokens | \"max_tokens\" must be at least 1",
         "\"stop\":[\"\"] | stop[0] | \"stop[0]\" must be of 1 to 256 characters",
         "\"stop\":[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\",\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\"] | stop | \"stop\" has 17 strings; at most 16 are allowed",
