@@ -196,7 +196,8 @@ class ChunkScanTest {
     assertThat(scan("{\"error\":{\"code\":500,\"message\":\"broken\",\"type\":\"server_error\"}}"))
         .isTrue();
     assertThat(scan.error())
-        .isEqualTo(new EngineError("broken", "server_error", "500", "", java.util.Optional.empty()));
+        .isEqualTo(
+            new EngineError("broken", "server_error", "500", "", java.util.Optional.empty()));
     assertThat(scan("{\"error\": \"Unauthorized\"}")).isTrue();
     assertThat(scan.error()).extracting(EngineError::message).isEqualTo("Unauthorized");
     assertThat(

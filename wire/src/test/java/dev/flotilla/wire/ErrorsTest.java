@@ -39,13 +39,15 @@ class ErrorsTest {
     assertThat(
             parse(
                 "{\"error\":{\"code\":503,\"message\":\"Loading model\",\"type\":\"unavailable_error\"}}"))
-        .isEqualTo(new EngineError("Loading model", "unavailable_error", "503", "", Optional.empty()));
+        .isEqualTo(
+            new EngineError("Loading model", "unavailable_error", "503", "", Optional.empty()));
   }
 
   @Test
   void vllmsErrorsAreReadNestedAndAtTheTop() {
     EngineError missing =
-        new EngineError("The model `x` does not exist.", "NotFoundError", "404", "", Optional.empty());
+        new EngineError(
+            "The model `x` does not exist.", "NotFoundError", "404", "", Optional.empty());
     String top =
         "{\"object\":\"error\",\"message\":\"The model `x` does not exist.\",\"type\":\"NotFoundError\",\"param\":null,\"code\":404}";
     assertThat(parse(top)).isEqualTo(missing);

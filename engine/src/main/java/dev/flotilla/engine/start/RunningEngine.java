@@ -51,8 +51,7 @@ public final class RunningEngine implements AutoCloseable {
       times.passed("weights");
       int context = context(options, model);
       ScheduleLimits limits = limits(options.slots());
-      FirstSteps.Ready first =
-          new FirstSteps(options, model, context, limits, workers).run(times);
+      FirstSteps.Ready first = new FirstSteps(options, model, context, limits, workers).run(times);
       Transformer runner = keep(first.runner());
       MemoryPlan plan = first.plan();
       plan.lines().forEach(tell);

@@ -310,7 +310,8 @@ class BadEngineTest {
 
   @Test
   void theFieldThatAnEngineNamesIsToldToTheClient() {
-    a.always(CHATS, Script.json(400, "{\"message\":\"top_k is 1.5\",\"param\":\"top_k\",\"code\":400}"));
+    a.always(
+        CHATS, Script.json(400, "{\"message\":\"top_k is 1.5\",\"param\":\"top_k\",\"code\":400}"));
     try (TestHub hub = TestHub.over(a)) {
       TestClient.Reply reply = hub.chat("x");
 
