@@ -27,7 +27,7 @@ public record Curve(List<Level> levels, List<Prefill> prefills, Memory memory) {
    *
    * @param perRequest tokens of one answer a second, the mean over the requests
    * @param together tokens of all answers a second
-   * @param firstTokenMillis mean time to the first token
+   * @param firstTokenMillis mean time to the first token, of the answers that had one
    * @param tokens of all answers together
    * @param byTime whether the time was up before the answers were whole
    */
@@ -56,6 +56,15 @@ public record Curve(List<Level> levels, List<Prefill> prefills, Memory memory) {
   /** Tokens a second of the only request; 0 where not measured. */
   public double alone() {
     return level(1).map(Level::perRequest).orElse(0.0);
+  }
+
+  /**
+   * Whether the only request gets its floor, and any text at all.
+   *
+   * @param floor tokens a second, 0 for none
+   */
+  boolean keeps(double floor) {
+    return level(1).filter(level -> level.tokens() > 0 && level.perRequest() >= floor).isPresent();
   }
 
   Optional<Level> level(int concurrency) {
@@ -95,7 +104,7 @@ public record Curve(List<Level> levels, List<Prefill> prefills, Memory memory) {
 
   /**
    * What share of its speed alone a request is left with, in between and beyond by the nearest
-   * levels.
+   * levels; 0 where none had text in its time.
    */
   double shareAt(int concurrency) {
     double alone = alone();

@@ -84,12 +84,11 @@ public final class LiveWatch implements TargetWatch {
       return;
     }
     int beside = Math.max(inFlight, inFlightOnMachine.applyAsInt(target.node()) + 1);
-    double alone =
-        completionTokens
-            * 1e9
-            / decodeNanos
-            / curve.get().shareAt(beside)
-            / curve.get().shareBehind(promptTokens);
+    double share = curve.get().shareAt(beside) * curve.get().shareBehind(promptTokens);
+    if (share <= 0) {
+      return; // Under such a load any speed is to be expected.
+    }
+    double alone = completionTokens * 1e9 / decodeNanos / share;
     String sick = judged(target, alone, floor);
     if (sick.isEmpty()) {
       return;

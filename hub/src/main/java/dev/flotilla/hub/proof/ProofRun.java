@@ -3,6 +3,7 @@ package dev.flotilla.hub.proof;
 import dev.flotilla.hub.fleet.ProofCandidate;
 import dev.flotilla.hub.proof.ProvingGround.Stand;
 import dev.flotilla.shape.dialect.Promise;
+import dev.flotilla.wire.DeadlineExceeded;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -94,18 +95,33 @@ public final class ProofRun {
       throws InterruptedException {
     Going going = new Going(candidate, goesOn);
     try (Stand stand = ground.enter(candidate.target())) {
-      if (candidate.slow() && isStillTooSlow(stand, floor, size, going)) {
-        return going.refused(true);
+      if (candidate.slow()) {
+        // While it is too slow nothing else has to be asked, and its machine is left in peace.
+        going.says("speed", "proof: whether it is fast enough by now");
+        Curve now = speed(stand, true, floor, size);
+        if (!now.keeps(floor) && !going.measured(now, floor, size)) {
+          return going.refused(true);
+        }
       }
       Optional<ShapeCheck.Asked> form = Optional.empty();
       if (!candidate.spec().embeddings()) {
-        form = Optional.of(shape(candidate, stand, going));
+        ShapeCheck.Asked asked = shape(candidate, stand, going);
         if (going.fellShort()) {
-          return going.refused(false);
+          return going.refused(
+              going.amiss().stream().allMatch(each -> asked.cameLate(each.probe()))
+                  && crawls(stand, floor, size, going));
         }
+        form = Optional.of(asked);
       }
       going.says("sanity", "proof 2 of 3: whether its answers are its model's");
-      Evidence evidence = ask(candidate, stand);
+      Evidence evidence;
+      try {
+        evidence = ask(candidate, stand);
+      } catch (IOException e) {
+        going.failed(e);
+        return going.refused(
+            e.getCause() instanceof DeadlineExceeded && crawls(stand, floor, size, going));
+      }
       Optional<Evidence> reference =
           candidate.asReference() ? Optional.empty() : archive.reference(candidate.model());
       going.findings.addAll(Sanity.judge(evidence, reference));
@@ -117,15 +133,13 @@ public final class ProofRun {
       }
       going.says("speed", "proof 3 of 3: its speed");
       Curve curve = speed(stand, quick, floor, size);
-      boolean held = going.measured(curve, floor);
+      boolean held = going.measured(curve, floor, size);
       form.filter(_ -> held).ifPresent(shapes::serves);
       return held
           ? going.passed(curve, !quick, reference.isEmpty(), evidence)
           : going.refused(true);
     } catch (IOException e) {
-      going.findings.add(
-          new Finding(
-              going.stage, "an answer", "one in time", String.valueOf(e.getMessage()), false));
+      going.failed(e);
       return going.refused(false);
     } catch (SpeedRun.Disturbed e) {
       throw new IllegalStateException("a worker that nobody else asks was disturbed", e);
@@ -170,19 +184,30 @@ public final class ProofRun {
     return candidate.spec().embeddings() ? questions.embed() : questions.ask();
   }
 
-  /** While that is so, nothing else has to be asked of it, and its machine is left in peace. */
-  private boolean isStillTooSlow(Stand stand, double floor, SpeedRun.Size size, Going going)
-      throws IOException, InterruptedException, SpeedRun.Disturbed, LaunchOver {
-    going.says("speed", "proof: whether it is fast enough by now");
-    Curve curve = speed(stand, true, floor, size);
-    return curve.alone() < floor && !going.measured(curve, floor);
+  /**
+   * Whether one that did not answer in time answers, but too slowly. One that gives no text at all
+   * is silent, not slow.
+   */
+  private boolean crawls(Stand stand, double floor, SpeedRun.Size size, Going going)
+      throws InterruptedException, SpeedRun.Disturbed, LaunchOver {
+    going.says("speed", "proof: whether it is only slow");
+    try {
+      SpeedRun run = speedRun(stand, size, SpeedRun.Room.ALONE);
+      if (!run.speaks()) {
+        return false;
+      }
+      Curve curve = run.quick(limits.firstTokens());
+      return !curve.keeps(floor) && !going.measured(curve, floor, size);
+    } catch (IOException e) {
+      return false; // What is amiss is said already.
+    }
   }
 
   private Curve speed(Stand stand, boolean quick, double floor, SpeedRun.Size size)
       throws IOException, InterruptedException, SpeedRun.Disturbed {
     SpeedRun run = speedRun(stand, size, SpeedRun.Room.ALONE);
     Curve curve = quick ? run.quick(limits.firstTokens()) : run.whole();
-    if (curve.alone() >= floor) {
+    if (curve.keeps(floor)) {
       return curve;
     }
     // Once more: something may have come between.
@@ -197,7 +222,11 @@ public final class ProofRun {
   Curve measure(ProofCandidate candidate, SpeedRun.Size size, SpeedRun.Room room)
       throws IOException, InterruptedException, SpeedRun.Disturbed {
     try (Stand stand = ground.enter(candidate.target())) {
-      return speedRun(stand, size, room).whole();
+      Curve curve = speedRun(stand, size, room).whole();
+      if (!curve.keeps(0)) {
+        throw new IOException("no text in %d s".formatted(size.level().toSeconds()));
+      }
+      return curve;
     }
   }
 
@@ -233,6 +262,7 @@ public final class ProofRun {
     private final List<Finding> findings = new ArrayList<>();
     private Curve curve = new Curve(List.of(), List.of(), Curve.Memory.UNKNOWN);
     private String stage = "";
+    private boolean promised;
 
     Going(ProofCandidate candidate, Predicate<String> goesOn) {
       this.candidate = candidate;
@@ -246,22 +276,46 @@ public final class ProofRun {
       }
     }
 
+    /** Takes down that it did not answer. */
+    void failed(IOException e) {
+      findings.add(
+          new Finding(stage, "an answer", "one in time", String.valueOf(e.getMessage()), false));
+    }
+
     /** Takes the speed down; says whether it is enough. */
-    boolean measured(Curve speed, double floor) {
+    boolean measured(Curve speed, double floor, SpeedRun.Size size) {
       curve = speed;
-      boolean held = speed.alone() >= floor;
+      promised = floor > 0;
+      boolean held = speed.keeps(floor);
+      String some = "some text in %d s".formatted(size.level().toSeconds());
       findings.add(
           new Finding(
               "speed",
               "an answer alone",
-              floor > 0 ? "%s tok/s or more".formatted(number(floor)) : "any speed",
-              "%s tok/s".formatted(number(speed.alone())),
+              promised ? "%s tok/s or more".formatted(number(floor)) : some,
+              speed.level(1).map(level -> seen(level, size.level())).orElse("no answer"),
               held));
       return held;
     }
 
+    private static String seen(Curve.Level level, Duration time) {
+      String came =
+          "%s in %d s"
+              .formatted(
+                  level.tokens() == 0
+                      ? "no text"
+                      : level.tokens() == 1 ? "1 token" : level.tokens() + " tokens",
+                  time.toSeconds());
+      String rate = number(level.perRequest()) + " tok/s";
+      return level.tokens() == 0 ? came : level.byTime() ? rate + ", " + came : rate;
+    }
+
     boolean fellShort() {
-      return findings.stream().anyMatch(each -> !each.held());
+      return !amiss().isEmpty();
+    }
+
+    List<Finding> amiss() {
+      return findings.stream().filter(each -> !each.held()).toList();
     }
 
     Outcome passed(
@@ -271,8 +325,8 @@ public final class ProofRun {
     }
 
     Outcome refused(boolean slow) {
-      List<Finding> amiss = findings.stream().filter(each -> !each.held()).toList();
-      Finding first = amiss.getFirst();
+      List<Finding> amiss = amiss();
+      Finding first = slow ? amiss.getLast() : amiss.getFirst();
       String reason =
           "its %s is not its model's: %s: expected %s, seen %s"
               .formatted(
@@ -282,7 +336,9 @@ public final class ProofRun {
                   brief(first.seen()));
       if (slow) {
         reason =
-            "it is too slow: %s, its model promises %s".formatted(first.seen(), first.expected());
+            "it is too slow: %s, %s %s"
+                .formatted(
+                    first.seen(), promised ? "its model promises" : "expected", first.expected());
       } else if (amiss.size() > 1) {
         reason += ", and %d more".formatted(amiss.size() - 1);
       }

@@ -149,7 +149,7 @@ public final class Prover implements AutoCloseable {
 
   private boolean keepsFloor(ProofCandidate candidate, ProofRecord proof) {
     Curve curve = proof.curve();
-    return curve == null || curve.alone() >= floor(candidate.model());
+    return curve == null || curve.keeps(floor(candidate.model()));
   }
 
   private void stand(ProofCandidate candidate, ProofRecord proof) {

@@ -93,6 +93,17 @@ public final class ShapeCheck {
           .noneMatch(result -> result.outcome() instanceof Silent || brokenOff(result));
     }
 
+    /** Whether the reply to a probe did not come, or not to its end. */
+    boolean cameLate(String probe) {
+      return results.stream()
+          .filter(each -> each.probe().name().equals(probe))
+          .anyMatch(each ->
+              each.outcome() instanceof Silent
+                  || brokenOff(each)
+                  || (each.outcome() instanceof Replied replied
+                      && replied.reply().cut().isPresent()));
+    }
+
     /** Not asked, though the engine has what it asks for. */
     private boolean brokenOff(ProbeResult result) {
       return result.outcome() instanceof LeftOut

@@ -23,8 +23,9 @@ import tools.jackson.databind.node.ObjectNode;
  * Measures one worker: the same answers at 1, 2 and 4 at once, and two prompts to read.
  *
  * <p>A level ends when its answers are whole or its time is up, whichever is first; what came
- * counts either way. The first run warms the engine up and is not counted. Levels above the
- * worker's slots are left out: they would measure its queue.
+ * counts either way, also where that is nothing. The first run warms the engine up and is not
+ * counted. Levels above the worker's slots are left out: they would measure its queue. Where the
+ * only request gets no text in its time, the rest is not measured.
  */
 final class SpeedRun {
   static final List<Integer> CONCURRENCIES = List.of(1, 2, 4);
@@ -95,6 +96,11 @@ final class SpeedRun {
     this.size = size;
   }
 
+  /** Whether any text comes in a level's time. */
+  boolean speaks() throws IOException, InterruptedException, Disturbed {
+    return level(1, WARM_TOKENS).tokens() > 0;
+  }
+
   /** One answer, after a first that is not counted. */
   Curve quick(int tokens) throws IOException, InterruptedException, Disturbed {
     long before = freeMemory.getAsLong();
@@ -114,6 +120,9 @@ final class SpeedRun {
       if (concurrency == 1 || concurrency <= size.slots()) {
         levels.add(level(concurrency, size.tokens()));
         least = Math.min(least, freeMemory.getAsLong());
+      }
+      if (levels.getFirst().tokens() == 0) {
+        return new Curve(levels, List.of(), new Memory(before, least, least));
       }
     }
     List<Prefill> prefills = new ArrayList<>();
@@ -139,23 +148,29 @@ final class SpeedRun {
     }
     List<Streamed> answers = together(bodies);
     int all = answers.stream().mapToInt(Streamed::tokens).sum();
-    if (answers.stream().anyMatch(each -> each.firstNanos() == 0)) {
-      throw new IOException(
-          "%d at once: an answer had no text within %d s"
-              .formatted(concurrency, size.level().toSeconds()));
+    if (answers.stream().anyMatch(each -> each.whole() && each.firstNanos() == 0)) {
+      throw new IOException("%d at once: an answer ended without text".formatted(concurrency));
     }
+    List<Streamed> begun = answers.stream().filter(each -> each.firstNanos() > 0).toList();
     long begin = answers.stream().mapToLong(Streamed::sentNanos).min().orElseThrow();
-    long end = answers.stream().mapToLong(Streamed::lastNanos).max().orElseThrow();
+    long end = begun.stream().mapToLong(Streamed::lastNanos).max().orElse(begin);
     double firstMillis =
-        answers.stream().mapToLong(each -> each.firstNanos() - each.sentNanos()).average().orElse(0)
+        begun.stream().mapToLong(each -> each.firstNanos() - each.sentNanos()).average().orElse(0)
             / 1e6;
     return new Level(
         concurrency,
-        answers.stream().mapToDouble(Streamed::decode).average().orElse(0),
+        answers.stream().mapToDouble(this::perSecond).average().orElse(0),
         all * 1e9 / Math.max(1, end - begin),
         firstMillis,
         all,
         answers.stream().anyMatch(each -> !each.whole()));
+  }
+
+  /** Of one answer, by what came of it in its time. */
+  private double perSecond(Streamed answer) {
+    return answer.whole() || answer.tokens() != 1
+        ? answer.decode()
+        : 1e9 / size.level().toNanos();
   }
 
   /** Words that no cache has seen, so that all of them are read. */

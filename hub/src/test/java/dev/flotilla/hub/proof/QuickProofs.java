@@ -1,17 +1,26 @@
 package dev.flotilla.hub.proof;
 
+import java.time.Duration;
+
 /** Proofs that end at the first difference: a worker that fails is set aside after each. */
 public final class QuickProofs {
-  public static final ProofLimits LIMITS = limits(ProofLimits.DEFAULTS);
+  public static final ProofLimits LIMITS =
+      limits(ProofLimits.DEFAULTS.request(), ProofLimits.DEFAULTS.shapes(), 1);
 
   private QuickProofs() {}
 
-  private static ProofLimits limits(ProofLimits usual) {
+  /** Proofs in which a worker has so long for one answer, and for all probes of its shape. */
+  static ProofLimits within(Duration request, Duration shapes) {
+    return limits(request, shapes, ProofLimits.DEFAULTS.brokenMax());
+  }
+
+  private static ProofLimits limits(Duration request, Duration shapes, int brokenMax) {
+    ProofLimits usual = ProofLimits.DEFAULTS;
     return new ProofLimits(
-        usual.request(),
+        request,
         usual.whole(),
-        usual.shapes(),
-        1,
+        shapes,
+        brokenMax,
         usual.firstTokens(),
         usual.atOnce(),
         usual.reuse(),
