@@ -179,9 +179,11 @@ final class Attempt {
   }
 
   /**
-   * What the answer cost. Where the hub stopped it, the engine is told to stop by closing its
-   * connection, and then can't tell any more: the pieces are counted, and the prompt's tokens asked
-   * for by a request for the shortest answer.
+   * What the answer cost: the tokens that the engine drew for it, also those that no client sees.
+   * Where the hub stopped it, the engine is told to stop by closing its connection, and then can't
+   * tell any more: the pieces are counted, that of the stop string too, as engines do, and the
+   * prompt's tokens asked for by a request for the shortest answer. How many of these were cached
+   * nobody knows then.
    */
   private @Nullable ObjectNode cost(Call call, StreamShaper shaper) throws ClientGone {
     if (!shaper.stopped()) {
@@ -194,7 +196,6 @@ final class Attempt {
     usage.put("completion_tokens", shaper.pieces());
     usage.put("prompt_tokens", prompt);
     usage.put("total_tokens", prompt + shaper.pieces());
-    usage.putObject("prompt_tokens_details").put("cached_tokens", 0);
     exchange.stopped(prompt, shaper.pieces());
     return usage;
   }

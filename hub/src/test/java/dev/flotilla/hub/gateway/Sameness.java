@@ -1,5 +1,7 @@
 package dev.flotilla.hub.gateway;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.flotilla.hub.gateway.TestHub.Setup;
 import dev.flotilla.shape.dialect.Dialect;
 import dev.flotilla.shape.dialect.Feature;
@@ -28,8 +30,13 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -54,6 +61,9 @@ final class Sameness {
   private static final ProbeLimits LIMITS =
       ProbeLimits.DEFAULTS.withCall(Duration.ofMinutes(3)).withRun(Duration.ofMinutes(12));
   private static final String NOT_ELIGIBLE = "\"model_not_capable\"";
+
+  private static final Pattern COUNT =
+      Pattern.compile("\"(?:prompt|completion)_tokens\": ?\\d+");
 
   private final Map<String, List<ProbeResult>> raw = new HashMap<>();
   private final Map<String, List<ProbeResult>> hub = new HashMap<>();
@@ -148,6 +158,17 @@ final class Sameness {
     return result.outcome() instanceof Replied replied
         && replied.shape().seen("status").equals("400")
         && replied.shape().seen("error.code").equals(NOT_ELIGIBLE);
+  }
+
+  /** The tokens of a probe's prompt and answer, as its reply through the hub has them. */
+  Set<String> cost(String engine, String probe) {
+    return throughHub(engine).stream()
+        .filter(result -> result.probe().name().equals(probe))
+        .map(result -> result.outcome() instanceof Replied replied ? replied.reply().body() : null)
+        .filter(Objects::nonNull)
+        .flatMap(body -> COUNT.matcher(new String(body, UTF_8)).results())
+        .map(MatchResult::group)
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   /** Where a result is not as promised. */

@@ -48,6 +48,18 @@ class SamenessTest {
               "json-object",
               "logprobs-streamed"));
 
+  /** Probes whose answers end at the same token on every engine: at a limit, or the first word. */
+  private static final List<String> COUNTED =
+      List.of(
+          "plain",
+          "streamed-usage",
+          "stop",
+          "length",
+          "n",
+          "n-streamed",
+          "completion",
+          "completion-streamed");
+
   @Test
   void throughTheHubEveryCellIsTheSameOrNotEligible() {
     assertThat(different(sameness)).isEmpty();
@@ -74,6 +86,24 @@ class SamenessTest {
           .as(engine)
           .filteredOn(result -> Sameness.firstBroken(result).isPresent())
           .hasSizeGreaterThan(sameness.raw(engine).size() / 2);
+    }
+  }
+
+  @Test
+  void whatAnAnswerCostIsCountedTheSame() {
+    for (String engine : Sameness.ENGINES) {
+      for (String probe : COUNTED) {
+        assertThat(sameness.cost(engine, probe))
+            .as("%s, %s", engine, probe)
+            .hasSize(2)
+            .isEqualTo(sameness.cost(Sameness.LLAMA_SERVER, probe));
+      }
+      assertThat(sameness.cost(engine, "stop"))
+          .as("%s draws \"The\" and stops at its last letter", engine)
+          .contains("\"completion_tokens\":1");
+      assertThat(sameness.cost(engine, "n"))
+          .as("%s, two answers", engine)
+          .contains("\"completion_tokens\":8");
     }
   }
 
