@@ -168,7 +168,8 @@ class AgentTest {
             0,
             1,
             null,
-            "");
+            "",
+            false);
     volatile int port;
     volatile boolean closed;
     private volatile @Nullable SupervisorListener listener;

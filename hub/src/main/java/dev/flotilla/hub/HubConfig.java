@@ -36,30 +36,6 @@ public record HubConfig(
     Function<String, Optional<String>> environment,
     ProofLimits proofs) {
 
-  /** A hub that proves workers within the usual limits. */
-  public HubConfig(
-      Path home,
-      InetSocketAddress listen,
-      Optional<Certificate> certificate,
-      Optional<Path> authorities,
-      boolean localListener,
-      boolean allowNoKeys,
-      String machineName,
-      String version,
-      Function<String, Optional<String>> environment) {
-    this(
-        home,
-        listen,
-        certificate,
-        authorities,
-        localListener,
-        allowNoKeys,
-        machineName,
-        version,
-        environment,
-        ProofLimits.DEFAULTS);
-  }
-
   /** A hub for this machine alone, on any free port of loopback, without TLS. */
   public static HubConfig local(Path home) {
     return new HubConfig(
@@ -71,7 +47,23 @@ public record HubConfig(
         false,
         "",
         "",
-        name -> Optional.empty());
+        name -> Optional.empty(),
+        ProofLimits.DEFAULTS);
+  }
+
+  /** The same with other limits for proofs. */
+  public HubConfig proving(ProofLimits limits) {
+    return new HubConfig(
+        home,
+        listen,
+        certificate,
+        authorities,
+        localListener,
+        allowNoKeys,
+        machineName,
+        version,
+        environment,
+        limits);
   }
 
   /** Whether only this machine can call the hub. */

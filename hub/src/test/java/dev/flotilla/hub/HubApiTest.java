@@ -1,5 +1,6 @@
 package dev.flotilla.hub;
 
+import dev.flotilla.hub.proof.ProofLimits;
 import static dev.flotilla.hub.HubCalls.delete;
 import static dev.flotilla.hub.HubCalls.get;
 import static dev.flotilla.hub.HubCalls.json;
@@ -302,7 +303,8 @@ final class HubApiTest {
         allowNoKeys,
         "studio",
         "test",
-        name -> Optional.empty());
+        name -> Optional.empty(),
+        ProofLimits.DEFAULTS);
   }
 
   private String key(String name, Role role) throws Exception {

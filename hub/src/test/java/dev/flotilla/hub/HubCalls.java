@@ -7,8 +7,6 @@ import dev.flotilla.hub.lanes.TestAgent;
 import dev.flotilla.hub.proof.ProofLimits;
 import dev.flotilla.wire.ControlMessage;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -17,7 +15,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Optional;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -31,18 +28,7 @@ final class HubCalls {
 
   /** A hub that proves its workers within these limits. */
   static Hub start(Path home, ProofLimits limits) throws Exception {
-    return Hub.start(
-        new HubConfig(
-            home,
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-            Optional.empty(),
-            Optional.empty(),
-            false,
-            false,
-            "",
-            "test",
-            _ -> Optional.empty(),
-            limits));
+    return Hub.start(HubConfig.local(home).proving(limits));
   }
 
   /** An agent enrols, joins and lives, on a machine of that name. */

@@ -55,79 +55,10 @@ public record WorkerReport(
     String modelFingerprint,
     boolean shortOfMemory) {
 
-  /** A report of a launch that was not refused for want of memory. */
-  public WorkerReport(
-      String id,
-      String model,
-      long generation,
-      Phase phase,
-      String reason,
-      String engine,
-      String engineBuild,
-      long pid,
-      int port,
-      String apiKey,
-      List<String> commandLine,
-      int contextTokens,
-      int slots,
-      boolean embeddings,
-      int longestTokenBytes,
-      long residentBytes,
-      int launches,
-      @Nullable Instant startedAt,
-      String modelFingerprint) {
-    this(
-        id,
-        model,
-        generation,
-        phase,
-        reason,
-        engine,
-        engineBuild,
-        pid,
-        port,
-        apiKey,
-        commandLine,
-        contextTokens,
-        slots,
-        embeddings,
-        longestTokenBytes,
-        residentBytes,
-        launches,
-        startedAt,
-        modelFingerprint,
-        false);
-  }
-
   public WorkerReport {
     commandLine = List.copyOf(commandLine);
     // What an older agent says has none.
     modelFingerprint = Objects.requireNonNullElse(modelFingerprint, "");
-  }
-
-  /** The same, refused for want of memory. */
-  public WorkerReport refusedForMemory() {
-    return new WorkerReport(
-        id,
-        model,
-        generation,
-        phase,
-        reason,
-        engine,
-        engineBuild,
-        pid,
-        port,
-        apiKey,
-        commandLine,
-        contextTokens,
-        slots,
-        embeddings,
-        longestTokenBytes,
-        residentBytes,
-        launches,
-        startedAt,
-        modelFingerprint,
-        true);
   }
 
   /** Where a launch stands, as the agent sees it. */

@@ -54,7 +54,8 @@ class ControlCodecTest {
           1L << 30,
           2,
           Instant.parse("2026-01-17T10:00:00.123456789Z"),
-          "0123abc");
+          "0123abc",
+          false);
   private static final WorkerReport STOPPED =
       new WorkerReport(
           "n/m-2",

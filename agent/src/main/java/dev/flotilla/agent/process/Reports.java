@@ -14,6 +14,22 @@ final class Reports {
   /** A phase in which no process runs, or in which it is about to end. */
   static WorkerReport phase(
       WorkerReport last, WorkerSpec spec, long generation, Phase phase, String reason) {
+    return phase(last, spec, generation, phase, reason, false);
+  }
+
+  /** The launch can't be, for want of memory or for another reason. */
+  static WorkerReport refused(
+      WorkerReport last, WorkerSpec spec, long generation, String reason, boolean forMemory) {
+    return phase(last, spec, generation, Phase.REFUSED, reason, forMemory);
+  }
+
+  private static WorkerReport phase(
+      WorkerReport last,
+      WorkerSpec spec,
+      long generation,
+      Phase phase,
+      String reason,
+      boolean shortOfMemory) {
     boolean runs = phase == Phase.STOPPING;
     return new WorkerReport(
         spec.id(),
@@ -34,7 +50,8 @@ final class Reports {
         runs ? last.residentBytes() : 0,
         last.launches(),
         runs ? last.startedAt() : null,
-        last.modelFingerprint());
+        last.modelFingerprint(),
+        shortOfMemory);
   }
 
   /** The process of a launch runs. */
@@ -59,7 +76,8 @@ final class Reports {
         0,
         last.launches() + 1,
         at,
-        last.modelFingerprint());
+        last.modelFingerprint(),
+        false);
   }
 
   /** The process answered as itself. */
@@ -83,7 +101,8 @@ final class Reports {
         residentBytes,
         last.launches(),
         last.startedAt(),
-        last.modelFingerprint());
+        last.modelFingerprint(),
+        false);
   }
 
   /** What the launch will read is there. */
@@ -116,6 +135,7 @@ final class Reports {
         resident,
         last.launches(),
         last.startedAt(),
-        fingerprint);
+        fingerprint,
+        last.shortOfMemory());
   }
 }

@@ -145,7 +145,8 @@ final class WorkerLife {
         0,
         0,
         null,
-        "");
+        "",
+        false);
   }
 
   private void run() {
@@ -188,11 +189,8 @@ final class WorkerLife {
           happened(Severity.ERROR, "worker-refused", refused.reason());
         }
         lastRefusal = kind;
-        publish(last -> {
-          WorkerReport said =
-              Reports.phase(last, spec, generation, Phase.REFUSED, refused.reason());
-          return refused.forMemory() ? said.refusedForMemory() : said;
-        });
+        publish(last ->
+            Reports.refused(last, spec, generation, refused.reason(), refused.forMemory()));
         yield limits.refusedPause();
       }
       case Outcome.Died died -> {

@@ -57,6 +57,7 @@ final class FakeWorkers implements Workers {
         0,
         1,
         null,
-        "");
+        "",
+        false);
   }
 }

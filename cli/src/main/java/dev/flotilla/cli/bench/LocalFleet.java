@@ -30,8 +30,6 @@ import dev.flotilla.hub.store.StoreFailed;
 import dev.flotilla.wire.WorkerReport;
 import dev.flotilla.wire.WorkerSpec.Reasoning;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -87,7 +85,7 @@ final class LocalFleet implements AutoCloseable {
     boolean kept = false;
     try {
       folder = starts.machine().folder("fleet");
-      fleet = new LocalFleet(folder, Hub.start(hubConfig(folder)));
+      fleet = new LocalFleet(folder, Hub.start(HubConfig.local(folder.resolve("hub"))));
       long deadline = System.nanoTime() + within.toNanos();
       fleet.join(starts, machines, deadline, within);
       fleet.serve(served, machines.size(), deadline, within);
@@ -104,19 +102,6 @@ final class LocalFleet implements AutoCloseable {
         LocalMachine.remove(folder);
       }
     }
-  }
-
-  private static HubConfig hubConfig(Path folder) {
-    return new HubConfig(
-        folder.resolve("hub"),
-        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-        Optional.empty(),
-        Optional.empty(),
-        false,
-        false,
-        "",
-        Version.number(),
-        name -> Optional.empty());
   }
 
   /** One after the other: the hub has one token at a time that is good for one machine. */

@@ -5,6 +5,7 @@ import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.WrongUsage;
 import dev.flotilla.hub.HubConfig;
+import dev.flotilla.hub.proof.ProofLimits;
 import dev.flotilla.hub.server.HubServer.Certificate;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -82,7 +83,8 @@ final class ListenOptions {
         allowNoKeys,
         machineName(shell),
         Version.number(),
-        shell::variable);
+        shell::variable,
+        ProofLimits.DEFAULTS);
   }
 
   boolean beyondThisMachine() {

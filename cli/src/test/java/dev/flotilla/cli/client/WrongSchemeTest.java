@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.flotilla.cli.TestShell;
 import dev.flotilla.hub.Hub;
 import dev.flotilla.hub.HubConfig;
+import dev.flotilla.hub.proof.ProofLimits;
 import dev.flotilla.hub.HubRefused;
 import dev.flotilla.hub.server.HubServer.Certificate;
 import dev.flotilla.testkit.TestCertificate;
@@ -88,6 +89,7 @@ final class WrongSchemeTest {
             false,
             "test",
             "test",
-            name -> Optional.empty()));
+            name -> Optional.empty(),
+            ProofLimits.DEFAULTS));
   }
 }

@@ -12,15 +12,12 @@ import dev.flotilla.hub.spec.Revisions;
 import dev.flotilla.testkit.Needs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -90,17 +87,8 @@ final class SlowedWorkerIT {
   /** A hub that makes up its mind of slowness after two answers. */
   private static Hub hub(Path home) throws Exception {
     return Hub.start(
-        new HubConfig(
-            home,
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-            Optional.empty(),
-            Optional.empty(),
-            false,
-            false,
-            "",
-            "test",
-            _ -> Optional.empty(),
-            ProofLimits.DEFAULTS.slowAfter(Duration.ofSeconds(1), 2)));
+        HubConfig.local(home)
+            .proving(ProofLimits.DEFAULTS.slowAfter(Duration.ofSeconds(1), 2)));
   }
 
   private static FlotillaProcess agent(Hub hub, Path folder, String node) {

@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which workers are to be where. Pure: the same input gives the same plan, and a plan that
@@ -221,14 +220,15 @@ final class Placement {
         && coming.size() == 1
         && presence(coming.getFirst()) == Presence.CONNECTED
         && on(current, coming.getFirst().node()) == 1
-        && isCrowdedAndServing(current, coming.getFirst());
+        && isCrowded(without(current, coming.getFirst()))
+        && goOn(without(current, coming.getFirst()));
   }
 
   /** Starts one more where no worker is, if another node has several. */
   private void spread(FleetSpec.Model model, List<Held> current) {
     boolean still =
         held.stream().noneMatch(w -> w.leaving() && w.spec().model().equals(model.name()));
-    if (still && need(model.name()) > 0 && isCrowdedAndServing(current, null)) {
+    if (still && need(model.name()) > 0 && isCrowded(current) && allServe(current)) {
       bestSite(model)
           .filter(site -> on(current, site.name()) == 0 && hasRoom(model, site))
           .filter(site -> !declined.contains(new Barred(model.name(), site.name())))
@@ -236,15 +236,25 @@ final class Placement {
     }
   }
 
-  /** Whether all but one serve on nodes that are there, and one of these has several. */
-  private boolean isCrowdedAndServing(List<Held> current, @Nullable Held but) {
-    List<Held> others = current.stream().filter(worker -> !worker.equals(but)).toList();
-    // One that was drained by hand stays while a move goes on; it is no reason to begin one.
-    return others.stream()
-            .allMatch(worker ->
-                rank(worker) == SERVING_RANK
-                    || (but != null && worker.standing() == Standing.DRAINED))
-        && others.stream().anyMatch(worker -> on(others, worker.node()) > 1);
+  private static List<Held> without(List<Held> workers, Held one) {
+    return workers.stream().filter(worker -> !worker.equals(one)).toList();
+  }
+
+  /** Whether a node has several of them. */
+  private static boolean isCrowded(List<Held> workers) {
+    return workers.stream().anyMatch(worker -> on(workers, worker.node()) > 1);
+  }
+
+  /** Whether all serve on nodes that are there: else it is no time to begin a move. */
+  private boolean allServe(List<Held> workers) {
+    return workers.stream().allMatch(worker -> rank(worker) == SERVING_RANK);
+  }
+
+  /** Whether a move that was begun goes on: also where one was drained by hand meanwhile. */
+  private boolean goOn(List<Held> workers) {
+    return workers.stream()
+        .allMatch(worker ->
+            rank(worker) == SERVING_RANK || worker.standing() == Standing.DRAINED);
   }
 
   private static long on(List<Held> workers, String node) {

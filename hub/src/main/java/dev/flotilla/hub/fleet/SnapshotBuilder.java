@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +44,10 @@ final class SnapshotBuilder {
   private volatile Set<String> unreachable = Set.of();
 
   private FleetSpec spec = new FleetSpec(List.of(), List.of(), List.of(), FleetSpec.Limits.DEFAULT);
+
+  /** By model; not part of how a worker was started, so a change holds from the next request on. */
+  private final Map<String, Sampling> samplings = new HashMap<>();
+
   private long revision;
 
   SnapshotBuilder(
@@ -70,6 +75,8 @@ final class SnapshotBuilder {
     }
     lookForUnreachable();
     spec = next;
+    samplings.clear();
+    next.models().forEach(model -> samplings.put(model.name(), model.promise().sampling()));
     revision = nextRevision;
     List<String> names = new ArrayList<>();
     next.models().forEach(model -> names.add(model.name()));
@@ -162,7 +169,29 @@ final class SnapshotBuilder {
         names.put(name, routed(name, route, byModel, nodes, progress));
       }
     }
-    return new FleetSnapshot(revision, names);
+    return new FleetSnapshot(revision, names, onMachines(nodes, names.values()));
+  }
+
+  /** By node, the ledger's keys of what its machine runs, be it for this agent or another. */
+  private static Map<String, Set<String>> onMachines(
+      Collection<FleetNode> nodes, Collection<FleetSnapshot.Name> names) {
+    Map<String, Set<String>> byNode = new HashMap<>();
+    for (FleetSnapshot.Name name : names) {
+      for (Target target : name.targets()) {
+        byNode.computeIfAbsent(target.node(), _ -> new HashSet<>()).add(target.ledgerKey());
+      }
+    }
+    Map<String, Set<String>> onMachines = new HashMap<>();
+    for (FleetNode node : nodes) {
+      Set<String> keys = new HashSet<>();
+      for (FleetNode other : nodes) {
+        if (node.sharesMachineWith(other)) {
+          keys.addAll(byNode.getOrDefault(other.name, Set.of()));
+        }
+      }
+      onMachines.put(node.name, keys);
+    }
+    return onMachines;
   }
 
   private FleetSnapshot.Name routed(
@@ -256,20 +285,14 @@ final class SnapshotBuilder {
         worker.slots(report.slots() > 0 ? report.slots() : worker.spec.slots()),
         worker.state == State.SERVING,
         worker.spec.embeddings() ? Target.Capability.EMBEDDINGS : Target.Capability.TEXT,
-        new Promise(worker.spec.reasoning(), worker.spec.tools(), sampling(worker.spec.model())),
+        new Promise(
+            worker.spec.reasoning(),
+            worker.spec.tools(),
+            samplings.getOrDefault(worker.spec.model(), Sampling.DEFAULTS)),
         report.apiKey().isEmpty() ? null : report.apiKey(),
         "127.0.0.1:" + report.port(),
         "",
         dialer);
-  }
-
-  /** Not part of how a worker was started, so a change holds from the next request on. */
-  private Sampling sampling(String model) {
-    return spec.models().stream()
-        .filter(each -> each.name().equals(model))
-        .map(each -> each.promise().sampling())
-        .findFirst()
-        .orElse(Sampling.DEFAULTS);
   }
 
   private Optional<Target> backendTarget(FleetSpec.Backend backend) {

@@ -314,17 +314,11 @@ public final class Prover implements AutoCloseable {
     return !Collections.disjoint(fleet.onMachineOf(node), busyNodes);
   }
 
-  /** Requests in flight on all workers of a node's machine. */
+  /** Requests in flight on all workers of a node's machine; takes no lock of the fleet. */
   public int inFlightOn(String node) {
-    Set<String> machine = fleet.onMachineOf(node);
     int all = 0;
-    Set<String> counted = new HashSet<>();
-    for (FleetSnapshot.Name name : fleet.current().names().values()) {
-      for (Target each : name.targets()) {
-        if (machine.contains(each.node()) && counted.add(each.ledgerKey())) {
-          all += ledger.inFlight(each.ledgerKey());
-        }
-      }
+    for (String key : fleet.current().onMachineOf(node)) {
+      all += ledger.inFlight(key);
     }
     return all;
   }

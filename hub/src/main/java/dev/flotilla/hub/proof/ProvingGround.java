@@ -178,7 +178,7 @@ public final class ProvingGround implements FleetSource, AutoCloseable {
     FleetSnapshot now = fleet.current();
     Map<String, FleetSnapshot.Name> names = new ConcurrentHashMap<>();
     stands.forEach((name, target) -> names.put(name, name(now, name, target)));
-    return new FleetSnapshot(now.revision(), names);
+    return new FleetSnapshot(now.revision(), names, now.onMachines());
   }
 
   private static FleetSnapshot.Name name(FleetSnapshot now, String name, Target target) {

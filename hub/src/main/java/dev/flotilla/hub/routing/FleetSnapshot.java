@@ -2,6 +2,7 @@ package dev.flotilla.hub.routing;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * What can be called at one moment: for each public name the targets that serve it. Made anew
@@ -10,13 +11,22 @@ import java.util.Map;
  * @param revision number of the configuration revision in force, for the header {@code
  *     x-flotilla-revision}
  * @param names every public name (models and routes), in the order of the configuration
+ * @param onMachines by node, the {@linkplain Target#ledgerKey() ledger's keys} of all targets on
+ *     its machine, which several agents may share
  */
-public record FleetSnapshot(long revision, Map<String, Name> names) {
+public record FleetSnapshot(
+    long revision, Map<String, Name> names, Map<String, Set<String>> onMachines) {
 
-  public static final FleetSnapshot EMPTY = new FleetSnapshot(0, Map.of());
+  public static final FleetSnapshot EMPTY = new FleetSnapshot(0, Map.of(), Map.of());
 
   public FleetSnapshot {
     names = java.util.Collections.unmodifiableMap(new java.util.LinkedHashMap<>(names));
+    onMachines = Map.copyOf(onMachines);
+  }
+
+  /** The ledger's keys of all targets on a node's machine; none where the node is not known. */
+  public Set<String> onMachineOf(String node) {
+    return onMachines.getOrDefault(node, Set.of());
   }
 
   /**

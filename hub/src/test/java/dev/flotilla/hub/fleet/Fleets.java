@@ -87,6 +87,7 @@ public final class Fleets {
         ready ? GIB : 0,
         1,
         null,
-        "");
+        "",
+        false);
   }
 }

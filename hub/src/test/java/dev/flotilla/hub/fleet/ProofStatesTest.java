@@ -69,6 +69,28 @@ final class ProofStatesTest {
   }
 
   @Test
+  void theSnapshotSaysWhatEachMachineRunsForAllOfItsAgents() {
+    FleetRig.Agent beside = rig.agent("beside");
+    FleetRig.Agent elsewhere = rig.agent("elsewhere");
+    box.facts = Fleets.machineOf("tower", "linux", "x86_64", 16);
+    box.heartbeat();
+    beside.facts = box.facts;
+    elsewhere.facts = Fleets.machineOf("laptop", "linux", "x86_64", 16);
+    List.of(beside, elsewhere).forEach(FleetRig.Agent::joins);
+    ProofCandidate candidate = candidate();
+    rig.fleet.proofBegins(candidate, "its shape is compared");
+    assertThat(rig.fleet.current().onMachineOf("box")).as("it serves nobody").isEmpty();
+
+    rig.fleet.proved(candidate, new ProofVerdict.Passed(0, ""));
+
+    String key = candidate.target().ledgerKey();
+    assertThat(rig.fleet.current().onMachineOf("box")).containsExactly(key);
+    assertThat(rig.fleet.current().onMachineOf("beside")).containsExactly(key);
+    assertThat(rig.fleet.current().onMachineOf("elsewhere")).isEmpty();
+    assertThat(rig.fleet.current().onMachineOf("unknown")).isEmpty();
+  }
+
+  @Test
   void aReadyWorkerIsNobodysTargetBeforeItsProof() {
     assertThat(rig.state("box/m-1")).isEqualTo(State.PROVING);
     assertThat(targets()).isEmpty();

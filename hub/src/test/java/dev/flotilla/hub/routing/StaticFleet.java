@@ -42,7 +42,7 @@ public final class StaticFleet implements FleetSource {
   public StaticFleet name(FleetSnapshot.Name name) {
     Map<String, FleetSnapshot.Name> names = new LinkedHashMap<>(snapshot.names());
     names.put(name.name(), name);
-    snapshot = new FleetSnapshot(snapshot.revision() + 1, names);
+    snapshot = new FleetSnapshot(snapshot.revision() + 1, names, Map.of());
     listeners.forEach(Runnable::run);
     return this;
   }

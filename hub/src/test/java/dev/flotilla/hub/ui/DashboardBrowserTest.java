@@ -21,6 +21,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -204,7 +205,9 @@ class DashboardBrowserTest {
     fleet.workers = List.of(PaperFleet.worker(hostile + "/a-1", hostile, State.LOST, hostile, ""));
     fleet.fleet =
         new FleetSnapshot(
-            1, PaperFleet.names(new FleetSnapshot.Name(hostile, 1, 10, List.of(), 0, hostile)));
+            1,
+            PaperFleet.names(new FleetSnapshot.Name(hostile, 1, 10, List.of(), 0, hostile)),
+            Map.of());
     fleet.events = List.of(PaperFleet.event(1, Severity.ERROR, hostile, hostile, hostile));
     Page page = open(NO_KEY);
 

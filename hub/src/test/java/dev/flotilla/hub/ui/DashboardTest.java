@@ -28,6 +28,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -120,7 +121,9 @@ class DashboardTest {
         List.of(PaperFleet.worker(hostile + "/a-1", hostile, State.LOST, hostile, hostile), worker);
     fleet.fleet =
         new FleetSnapshot(
-            1, PaperFleet.names(new FleetSnapshot.Name(hostile, 1, 10, List.of(), 0, hostile)));
+            1,
+            PaperFleet.names(new FleetSnapshot.Name(hostile, 1, 10, List.of(), 0, hostile)),
+            Map.of());
     fleet.events = List.of(PaperFleet.event(1, Severity.ERROR, hostile, hostile, hostile));
     fleet.banner = List.of(new DashboardData.Notice(Severity.ERROR, hostile));
     start(NO_KEY);

@@ -112,7 +112,8 @@ final class PaperFleet implements DashboardData {
                     4096,
                     List.of(),
                     1,
-                    "No worker of smollm2-135m answers: one is starting, one is refused, one is lost.")));
+                    "No worker of smollm2-135m answers: one is starting, one is refused, one is lost.")),
+            Map.of());
     fleet.progress =
         List.of(
             new Progress(
