@@ -1,6 +1,5 @@
 package dev.flotilla.hub;
 
-import dev.flotilla.hub.proof.ProofLimits;
 import static dev.flotilla.hub.HubCalls.delete;
 import static dev.flotilla.hub.HubCalls.get;
 import static dev.flotilla.hub.HubCalls.json;
@@ -14,6 +13,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.hub.keys.Keys.Creation;
 import dev.flotilla.hub.keys.Keys.Role;
+import dev.flotilla.hub.proof.ProofLimits;
 import dev.flotilla.hub.store.Store;
 import dev.flotilla.hub.store.StoreLimits;
 import dev.flotilla.testkit.ScriptedEngine;

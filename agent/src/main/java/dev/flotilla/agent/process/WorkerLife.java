@@ -189,8 +189,8 @@ final class WorkerLife {
           happened(Severity.ERROR, "worker-refused", refused.reason());
         }
         lastRefusal = kind;
-        publish(last ->
-            Reports.refused(last, spec, generation, refused.reason(), refused.forMemory()));
+        publish(
+            last -> Reports.refused(last, spec, generation, refused.reason(), refused.forMemory()));
         yield limits.refusedPause();
       }
       case Outcome.Died died -> {

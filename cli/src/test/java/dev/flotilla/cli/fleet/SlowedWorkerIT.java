@@ -87,8 +87,7 @@ final class SlowedWorkerIT {
   /** A hub that makes up its mind of slowness after two answers. */
   private static Hub hub(Path home) throws Exception {
     return Hub.start(
-        HubConfig.local(home)
-            .proving(ProofLimits.DEFAULTS.slowAfter(Duration.ofSeconds(1), 2)));
+        HubConfig.local(home).proving(ProofLimits.DEFAULTS.slowAfter(Duration.ofSeconds(1), 2)));
   }
 
   private static FlotillaProcess agent(Hub hub, Path folder, String node) {

@@ -253,8 +253,7 @@ final class Placement {
   /** Whether a move that was begun goes on: also where one was drained by hand meanwhile. */
   private boolean goOn(List<Held> workers) {
     return workers.stream()
-        .allMatch(worker ->
-            rank(worker) == SERVING_RANK || worker.standing() == Standing.DRAINED);
+        .allMatch(worker -> rank(worker) == SERVING_RANK || worker.standing() == Standing.DRAINED);
   }
 
   private static long on(List<Held> workers, String node) {

@@ -168,9 +168,7 @@ final class SpeedRun {
 
   /** Of one answer, by what came of it in its time. */
   private double perSecond(Streamed answer) {
-    return answer.whole() || answer.tokens() != 1
-        ? answer.decode()
-        : 1e9 / size.level().toNanos();
+    return answer.whole() || answer.tokens() != 1 ? answer.decode() : 1e9 / size.level().toNanos();
   }
 
   /** Words that no cache has seen, so that all of them are read. */

@@ -62,8 +62,7 @@ final class Sameness {
       ProbeLimits.DEFAULTS.withCall(Duration.ofMinutes(3)).withRun(Duration.ofMinutes(12));
   private static final String NOT_ELIGIBLE = "\"model_not_capable\"";
 
-  private static final Pattern COUNT =
-      Pattern.compile("\"(?:prompt|completion)_tokens\": ?\\d+");
+  private static final Pattern COUNT = Pattern.compile("\"(?:prompt|completion)_tokens\": ?\\d+");
 
   private final Map<String, List<ProbeResult>> raw = new HashMap<>();
   private final Map<String, List<ProbeResult>> hub = new HashMap<>();

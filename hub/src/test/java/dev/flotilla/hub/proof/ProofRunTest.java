@@ -163,8 +163,7 @@ final class ProofRunTest {
         .isEqualTo("it is too slow: no text in 1 s, its model promises 20.0 tok/s or more");
     assertThat(speed(judged))
         .containsExactly(
-            new Finding(
-                "speed", "an answer alone", "20.0 tok/s or more", "no text in 1 s", false));
+            new Finding("speed", "an answer alone", "20.0 tok/s or more", "no text in 1 s", false));
     assertThat(judged.proof().curve()).isNotNull();
   }
 
