@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,6 +50,18 @@ final class MainTest {
             assertThat(command.getUsageMessage())
                 .as(command.getCommandSpec().qualifiedName())
                 .containsAnyOf("Example", "Begin with"));
+  }
+
+  /** A list of commands shows the first line alone of what each says of itself. */
+  @Test
+  void inAListEveryCommandIsDescribedByWholeSentences() {
+    everyCommand(Main.commands(Shell.ofProcess(), ""))
+        .map(CommandLine::getCommandSpec)
+        .forEach(command ->
+            assertThat(command.usageMessage().description())
+                .as(command.qualifiedName())
+                .first(InstanceOfAssertFactories.STRING)
+                .endsWith("."));
   }
 
   private static Stream<CommandLine> everyCommand(CommandLine command) {

@@ -108,8 +108,15 @@ final class HubApiTest {
     try (Hub hub = Hub.start(config(false))) {
       HttpResponse<String> without = get(hub, "/api/workers");
       assertThat(without.statusCode()).isEqualTo(401);
-      assertThat(message(without)).isEqualTo("this hub demands a key");
-      assertThat(get(hub, "/api/workers", "fl-wrong").statusCode()).isEqualTo(401);
+      assertThat(message(without))
+          .isEqualTo(
+              "this hub demands a key: an administrator makes one with 'flotilla keys create --admin"
+                  + " NAME'; while the hub is stopped, --home DIR makes the first on its machine");
+      HttpResponse<String> wrong = get(hub, "/api/workers", "fl-wrong");
+      assertThat(wrong.statusCode()).isEqualTo(401);
+      assertThat(message(wrong))
+          .startsWith("the key is unknown to this hub, or revoked: ")
+          .contains("flotilla keys create --admin NAME");
       HttpResponse<String> lesser = get(hub, "/api/workers", client);
       assertThat(lesser.statusCode()).isEqualTo(403);
       assertThat(message(lesser)).contains("'editor' may ask models; this needs an admin key");

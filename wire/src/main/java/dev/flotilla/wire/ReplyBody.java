@@ -122,7 +122,7 @@ final class ReplyBody extends InputStream {
     }
     if (count < 0) {
       if (framing != Framing.CONNECTION_END) {
-        throw input.cutShort("its reply");
+        throw input.cutShort();
       }
       ended = true;
       return 0;

@@ -103,7 +103,7 @@ final class ReplyInput {
         }
       }
       if (!fill()) {
-        throw cutShort(what);
+        throw cutShort();
       }
     }
   }
@@ -125,10 +125,10 @@ final class ReplyInput {
     return start;
   }
 
-  ReplyCutShort cutShort(String what) {
+  ReplyCutShort cutShort() {
     return new ReplyCutShort(
         arrived
-            ? "the server closed the connection before the end of " + what
+            ? "the server closed the connection in the middle of its reply"
             : "the server closed the connection without a reply",
         !arrived,
         null);

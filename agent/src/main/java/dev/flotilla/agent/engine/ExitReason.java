@@ -13,6 +13,11 @@ import java.util.regex.Pattern;
  */
 final class ExitReason {
   private static final int QUOTED_CHARS_MAX = 300;
+
+  /** Exit codes of processes that somebody else ended: 128 and the signal's number. */
+  private static final int KILLED = 137;
+
+  private static final int ENDED = 143;
   private static final Pattern MEMORY =
       Pattern.compile(
           "(?i)out of ?memory|failed to allocate|cudaMalloc failed|unable to allocate|cannot allocate"
@@ -145,9 +150,20 @@ final class ExitReason {
     return new Known(pattern, sentence);
   }
 
-  /** The last line that names a known reason, else the first that names a general one. */
+  /**
+   * The last line that names a known reason, else the first that names a general one; of a process
+   * that was killed, who is not told by what it said, the signal alone.
+   */
   String explain(int exitCode, List<String> lines) {
     String how = how(exitCode);
+    if (exitCode == KILLED || exitCode == ENDED) {
+      // Whoever did it did not ask, so what was said before tells nothing, but for memory's want.
+      return lines.reversed().stream()
+          .filter(line -> MEMORY.matcher(line).find())
+          .findFirst()
+          .map(line -> "It ran out of memory: %s (%s).".formatted(quoted(line), how))
+          .orElse("It %s.".formatted(how));
+    }
     for (String line : lines.reversed()) {
       for (Known each : known) {
         Optional<String> sentence = sentence(each, line);
@@ -179,11 +195,12 @@ final class ExitReason {
   private static String how(int exitCode) {
     return switch (exitCode) {
       case EngineAdapter.NO_EXIT -> "can't serve any more, though its process exists";
-      case 137 -> "was killed by SIGKILL, by hand or by the system for want of memory";
-      case 143 -> "was ended by SIGTERM";
-      case 139 -> "crashed with SIGSEGV";
-      case 134 -> "gave up with SIGABRT";
-      case 132 -> "crashed with SIGILL: it was built for another processor";
+      case KILLED ->
+          "was killed by signal 9 (SIGKILL), by hand or by the system for want of memory";
+      case ENDED -> "was ended by signal 15 (SIGTERM), by hand or by another program";
+      case 139 -> "crashed with signal 11 (SIGSEGV)";
+      case 134 -> "gave up with signal 6 (SIGABRT)";
+      case 132 -> "crashed with signal 4 (SIGILL): it was built for another processor";
       default ->
           exitCode > 128 && exitCode < 160
               ? "was ended by signal " + (exitCode - 128)

@@ -2,6 +2,7 @@ package dev.flotilla.agent.engine;
 
 import dev.flotilla.agent.engine.EngineAdapter.Launch;
 import dev.flotilla.agent.engine.EngineAdapter.Readiness;
+import dev.flotilla.wire.Counted;
 import dev.flotilla.wire.WorkerSpec;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -81,7 +82,7 @@ final class LaunchProbe {
     int slots = props.path("total_slots").asInt(0);
     if (slots != spec.slots()) {
       return new Readiness.Wrong(
-          "The engine has %d slots, %d are asked for.".formatted(slots, spec.slots()));
+          "The engine has %s, asked for: %d.".formatted(Counted.of(slots, "slot"), spec.slots()));
     }
     int context = props.path("default_generation_settings").path("n_ctx").asInt(0);
     if (context < spec.contextTokens()) {

@@ -7,6 +7,7 @@ import dev.flotilla.agent.engine.EngineAdapter.MemoryNeed;
 import dev.flotilla.agent.engine.EngineAdapter.Readiness;
 import dev.flotilla.agent.process.WorkerLife.Outcome;
 import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.Counted;
 import dev.flotilla.wire.LoopbackPorts;
 import dev.flotilla.wire.WorkerReport.Phase;
 import dev.flotilla.wire.WorkerSpec;
@@ -239,9 +240,12 @@ final class EngineLaunch {
     life.happened(
         Severity.INFO,
         "worker-ready",
-        "Ready after %s: %,d tokens a request, %d slots, port %d."
+        "Ready after %s: %,d tokens a request, %s, port %d."
             .formatted(
-                WorkerLife.seconds(took), ready.contextTokens(), ready.slots(), running.port()));
+                WorkerLife.seconds(took),
+                ready.contextTokens(),
+                Counted.of(ready.slots(), "slot"),
+                running.port()));
     Optional<Pulse.Verdict> verdict;
     try (Pulse pulse =
         Pulse.of(

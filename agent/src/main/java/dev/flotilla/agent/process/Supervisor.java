@@ -4,6 +4,7 @@ import dev.flotilla.agent.engine.EngineAdapter;
 import dev.flotilla.agent.policy.Policy;
 import dev.flotilla.wire.ControlMessage.Happened;
 import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.Counted;
 import dev.flotilla.wire.LoopbackPorts;
 import dev.flotilla.wire.WorkerReport;
 import dev.flotilla.wire.WorkerSpec;
@@ -153,8 +154,10 @@ public final class Supervisor implements AutoCloseable {
                   Severity.ERROR,
                   "too-many-workers",
                   "node",
-                  "%d workers are wanted here and a node runs at most %d; the rest is left out."
-                      .formatted(specs.size(), surroundings.limits().workersMax())));
+                  "%s wanted here and a node runs at most %d; the rest is left out."
+                      .formatted(
+                          Counted.of(specs.size(), "worker is", "workers are"),
+                          surroundings.limits().workersMax())));
     }
   }
 

@@ -80,7 +80,7 @@ class LaunchProbeTest {
     server.contextTokens(2048);
     unfit("The engine gives 2,048 tokens to a request, promise.context is 4,096.");
     server.contextTokens(4096).slots(1);
-    unfit("The engine has 1 slots, 4 are asked for.");
+    unfit("The engine has 1 slot, asked for: 4.");
   }
 
   @Test

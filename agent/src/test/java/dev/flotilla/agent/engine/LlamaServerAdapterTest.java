@@ -184,12 +184,27 @@ class LlamaServerAdapterTest {
                 + " (ended with exit code 1).");
     assertThat(adapter.explainExit(1, List.of("ggml_aligned_malloc: unable to allocate 9 MiB")))
         .contains("ran out of memory");
-    assertThat(adapter.explainExit(137, List.of()))
-        .isEqualTo(
-            "It was killed by SIGKILL, by hand or by the system for want of memory; it said nothing.");
     assertThat(adapter.explainExit(139, List.of("a\u001b[31mb")))
         .contains("SIGSEGV")
         .contains("a?[31mb");
+  }
+
+  @Test
+  void aKillIsToldByItsSignalAndNotByWhateverTheEngineHadSaidBefore() throws Exception {
+    LlamaServerAdapter adapter = adapter(NEW_HELP);
+    for (List<String> lines :
+        List.of(
+            List.<String>of(),
+            List.of("build: 6123 (0f0a3c2) with cc for x86_64-linux-gnu"),
+            List.of("W llama_context: error loading model's cache, it is made anew"))) {
+      assertThat(adapter.explainExit(137, lines))
+          .isEqualTo(
+              "It was killed by signal 9 (SIGKILL), by hand or by the system for want of memory.");
+    }
+    assertThat(adapter.explainExit(143, List.of("srv  update_slots: all slots are idle")))
+        .isEqualTo("It was ended by signal 15 (SIGTERM), by hand or by another program.");
+    assertThat(adapter.explainExit(137, List.of("ggml: failed to allocate 9 MiB", "bye")))
+        .startsWith("It ran out of memory: ggml: failed to allocate 9 MiB (was killed by signal 9");
   }
 
   private List<String> line(WorkerSpec spec, String help) throws Exception {

@@ -75,7 +75,7 @@ class RealEnginesTest {
           .atMost(START)
           .until(
               () -> agent.report().generation() > first && agent.report().phase() == Phase.READY);
-      assertThat(agent.events).anyMatch(event -> event.message().contains("killed by SIGKILL"));
+      assertThat(agent.events).anyMatch(event -> event.message().contains("killed by signal 9"));
     }
   }
 

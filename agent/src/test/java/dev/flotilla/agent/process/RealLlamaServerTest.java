@@ -141,7 +141,7 @@ class RealLlamaServerTest implements SupervisorListener {
     assertThat(report().generation()).isGreaterThan(first.generation());
     assertThat(events)
         .anyMatch(event ->
-            event.kind().equals("worker-died") && event.message().contains("killed by SIGKILL"));
+            event.kind().equals("worker-died") && event.message().contains("killed by signal 9"));
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.flotilla.bench.dataset;
 
 import dev.flotilla.bench.dataset.EntryReader.Bad;
+import dev.flotilla.wire.Counted;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -76,8 +77,8 @@ final class FilePrompts {
     new EntryReader(file, limits).read(this::take);
     if (tooFewTurns > 0) {
       notes.add(
-          "%d of %d entries are conversations of fewer than two turns and are left out."
-              .formatted(tooFewTurns, seen));
+          "%d of %s left out: conversations of fewer than two turns."
+              .formatted(tooFewTurns, Counted.of(seen, "entry is", "entries are")));
     }
     if (options.drawing().shuffle()) {
       Collections.shuffle(entries, new Random(options.seed()));
@@ -187,8 +188,7 @@ final class FilePrompts {
       return;
     }
     if (!options.drawing().oversample()) {
-      notes.add(
-          "There are %d prompts, not the %d that were asked for.".formatted(distinct, wanted));
+      notes.add("The prompts are %d, not the %d that were asked for.".formatted(distinct, wanted));
       return;
     }
     Random random = new Random(options.seed());

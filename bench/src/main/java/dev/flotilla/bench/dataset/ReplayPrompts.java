@@ -1,6 +1,7 @@
 package dev.flotilla.bench.dataset;
 
 import dev.flotilla.bench.dataset.EntryReader.Bad;
+import dev.flotilla.wire.Counted;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -123,13 +124,15 @@ final class ReplayPrompts {
             .toList();
     if (fitting.size() < requests.size()) {
       notes.add(
-          "%d requests do not fit the server's context of %d and are left out."
-              .formatted(requests.size() - fitting.size(), context));
+          "%s left out: prompt and answer do not fit the server's context of %d."
+              .formatted(
+                  Counted.of(requests.size() - fitting.size(), "request is", "requests are"),
+                  context));
     }
     if (uncounted > 0 && !fitting.isEmpty()) {
       notes.add(
-          "%d requests have no counted tokens, or made no text, and are left out."
-              .formatted(uncounted));
+          "%s left out: no counted tokens, or no text that was made."
+              .formatted(Counted.of(uncounted, "request is", "requests are")));
     }
     if (cut || fitting.size() > limits.promptsMax()) {
       notes.add("The log is longer than what is replayed of it.");

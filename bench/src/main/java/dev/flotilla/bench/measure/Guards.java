@@ -3,6 +3,7 @@ package dev.flotilla.bench.measure;
 import com.google.errorprone.annotations.FormatMethod;
 import dev.flotilla.bench.measure.Finding.Kind;
 import dev.flotilla.bench.measure.RequestRecord.CountedBy;
+import dev.flotilla.wire.Counted;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -94,13 +95,13 @@ public final class Guards {
             Kind.PARTIAL,
             true,
             format(
-                "The run was ended after %d of %d requests: these are the results so far.%s",
+                "The run was ended after %d of %s: these are the results so far.%s",
                 run.requests().size() - cut,
-                run.load().prompts(),
+                Counted.of(run.load().prompts(), "request"),
                 cut == 0
                     ? ""
                     : " "
-                        + counted(cut, "request", "requests")
+                        + Counted.of(cut, "request", "requests")
                         + " under way "
                         + (cut == 1 ? "was" : "were")
                         + " cut by that, and left out.")));
@@ -115,8 +116,10 @@ public final class Guards {
             : summary.failed() == 0
                 ? "No request came to its end: there are no figures, only zeros."
                 : format(
-                    "None of %d requests succeeded (%s): there are no figures, only zeros. %s",
-                    summary.failed(), kinds(summary), firstMessage(run, k -> true)));
+                    "None of %s succeeded (%s): there are no figures, only zeros. %s",
+                    Counted.of(summary.failed(), "request"),
+                    kinds(summary),
+                    firstMessage(run, k -> true)));
   }
 
   private static List<Finding> failures(Run run, Summary summary) {
@@ -133,9 +136,12 @@ public final class Guards {
             Kind.SOME_FAILED,
             misleads,
             format(
-                "%d of %d requests failed (%s): latencies are those of the others, and throughput"
+                "%d of %s failed (%s): latencies are those of the others, and throughput"
                     + " leaves out the work that was for nothing. %s",
-                failed, made, kinds(summary), firstMessage(run, k -> true))));
+                failed,
+                Counted.of(made, "request"),
+                kinds(summary),
+                firstMessage(run, k -> true))));
     inBand(run, failures, misleads).ifPresent(findings::add);
     int empty = failures.getOrDefault(RequestRecord.Kind.EMPTY, 0);
     if (empty > 0) {
@@ -145,7 +151,7 @@ public final class Guards {
               misleads,
               format(
                   "%s came whole, with status 200, and held no output: counted as failed.",
-                  counted(empty, "reply", "replies"))));
+                  Counted.of(empty, "reply", "replies"))));
     }
     return findings;
   }
@@ -161,7 +167,7 @@ public final class Guards {
                 misleads,
                 format(
                     "%s began with status 200 and then held an error: counted as failed. %s",
-                    counted(inBand, "stream", "streams"),
+                    Counted.of(inBand, "stream", "streams"),
                     firstMessage(run, k -> k == RequestRecord.Kind.IN_BAND))));
   }
 
@@ -381,10 +387,6 @@ public final class Guards {
                 : Stream.empty())
         .findFirst()
         .orElse("");
-  }
-
-  private static String counted(int count, String one, String many) {
-    return count + " " + (count == 1 ? one : many);
   }
 
   @FormatMethod

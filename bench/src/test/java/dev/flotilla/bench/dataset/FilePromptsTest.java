@@ -112,7 +112,7 @@ final class FilePromptsTest {
     assertThat(made.prompts()).extracting(Prompt::maxTokens).containsExactly(5, 1_024);
     assertThat(made.notes())
         .containsExactly(
-            "1 of 6 entries are conversations of fewer than two turns and are left out.",
+            "1 of 6 entries are left out: conversations of fewer than two turns.",
             "3 conversations are too short or too long, by vLLM's rule, and are left out.");
   }
 
@@ -148,7 +148,7 @@ final class FilePromptsTest {
         .satisfies(few -> {
           assertThat(few.prompts()).hasSize(2);
           assertThat(few.notes())
-              .containsExactly("There are 2 prompts, not the 10 that were asked for.");
+              .containsExactly("The prompts are 2, not the 10 that were asked for.");
         });
   }
 

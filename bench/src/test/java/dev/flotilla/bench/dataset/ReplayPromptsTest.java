@@ -117,8 +117,8 @@ final class ReplayPromptsTest {
     assertThat(made.prompts()).extracting(Prompt::maxTokens).containsExactly(7, 8);
     assertThat(made.notes())
         .startsWith(
-            "1 requests do not fit the server's context of 1000 and are left out.",
-            "1 requests have no counted tokens, or made no text, and are left out.");
+            "1 request is left out: prompt and answer do not fit the server's context of 1000.",
+            "1 request is left out: no counted tokens, or no text that was made.");
     assertThat(datasets.make(replay(log).withCount(1)).prompts()).hasSize(1);
     assertThatThrownBy(
             () -> datasets.make(replay(log).withReplay(1, Optional.of("nobody"), Optional.empty())))

@@ -252,7 +252,7 @@ class LoadGeneratorTest {
         Arguments.of(
             Script.answer("a", "b").closeAfter(1),
             Kind.CUT,
-            "the server closed the connection before the end of a chunk's size"),
+            "the server closed the connection in the middle of its reply"),
         Arguments.of(
             Script.answer("a").withoutFinishReason().withoutDone(),
             Kind.CUT,

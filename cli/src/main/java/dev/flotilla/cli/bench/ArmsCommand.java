@@ -36,8 +36,9 @@ import picocli.CommandLine.Option;
 @Command(
     name = "arms",
     description = {
-      "The same load on three arms in turn: A is one worker, C the same machine with more slots, B",
-      "both machines. They are three addresses, or with --model REF they are started here: A and C",
+      "Measures the same load on one worker, on the same machine with more slots, and on two machines.",
+      "In turn: arm A is one worker, C the same machine with more slots, B both machines.",
+      "They are three addresses, or with --model REF they are started here: A and C",
       "on one processor, B as a hub and two workers with a processor each.",
       "Ends with 1 where the numbers would mislead, and says why; with 130 after Ctrl-C, which",
       "prints the results so far."

@@ -16,6 +16,7 @@ import dev.flotilla.bench.report.ResultJson;
 import dev.flotilla.bench.report.TextTable;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
+import dev.flotilla.wire.Counted;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -89,9 +90,12 @@ final class ArmsReport {
         .out()
         .println(
             Text.printable(
-                "Arms: %s, %s, %d requests, %d at once"
+                "Arms: %s, %s, %s, %d at once"
                     .formatted(
-                        load.model(), load.dataset(), load.prompts(), load.maxConcurrency())));
+                        load.model(),
+                        load.dataset(),
+                        Counted.of(load.prompts(), "request"),
+                        load.maxConcurrency())));
     notes.forEach(note -> shell.out().println("  " + Text.printable(note)));
     shell.out().print(ArmsTable.of(arms).plain());
     TextTable upstream = upstream();

@@ -51,8 +51,8 @@ import tools.jackson.databind.node.ObjectNode;
 @Command(
     name = "engines",
     description = {
-      "Several engines on this machine, one after the other, fresh for each run, under the same",
-      "load; with the tables of SiliconBench. An engine is 'llama-server', any other server by its",
+      "Compares several engines on this machine, one after the other, under the same load.",
+      "Each is started afresh for each run; the tables are SiliconBench's. An engine is 'llama-server', any other server by its",
       "command line, or one that runs already by its address. In a command line {model}, {port},",
       "{slots}, {context}, {context-total} and {threads} are filled in; no shell reads it, variables",
       "are set with 'env NAME=VALUE program …'.",

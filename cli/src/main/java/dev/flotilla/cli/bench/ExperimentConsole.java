@@ -8,6 +8,7 @@ import dev.flotilla.bench.sweep.Trials;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Style;
 import dev.flotilla.cli.output.Text;
+import dev.flotilla.wire.Counted;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -42,7 +43,7 @@ final class ExperimentConsole implements Trials.Listener, AutoCloseable {
   @Override
   public void begins(String what, int requests, Progress of) {
     begun++;
-    say("[%d/%d] %s: %d requests".formatted(begun, runs, what, requests));
+    say("[%d/%d] %s: %s".formatted(begun, runs, what, Counted.of(requests, "request")));
     line = ProgressLine.start(shell, of, System::nanoTime, progress);
   }
 

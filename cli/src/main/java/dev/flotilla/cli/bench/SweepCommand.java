@@ -45,8 +45,9 @@ import picocli.CommandLine.Option;
 @Command(
     name = "sweep",
     description = {
-      "Measures a server at rising concurrency, and names the knee: from where on more requests at",
-      "once buy latency and little throughput. The server is one that runs (--url, or the hub), or",
+      "Measures a server at rising concurrency, and names the knee.",
+      "The knee is from where on more requests at once buy latency and little throughput.",
+      "The server is one that runs (--url, or the hub), or",
       "llama-server with --model REF and no --url, started here afresh for each run.",
       "Ends with 1 where the numbers would mislead, and says why; with 130 after Ctrl-C, which",
       "prints the results so far."

@@ -10,6 +10,7 @@ import dev.flotilla.cli.output.Table;
 import dev.flotilla.cli.output.Table.Cell;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WrongUsage;
+import dev.flotilla.wire.Counted;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -225,10 +226,10 @@ public final class Describe implements Callable<Integer> {
         .println(
             String.format(
                 Locale.ROOT,
-                "  %,d requests, %,d of them failed; %,d tokens read, %,d written",
-                usage.path("requests").asLong(),
+                "  %s, %,d of them failed; %s read, %,d written",
+                Counted.of(usage.path("requests").asLong(), "request"),
                 usage.path("failed").asLong(),
-                usage.path("promptTokens").asLong(),
+                Counted.of(usage.path("promptTokens").asLong(), "token"),
                 usage.path("completionTokens").asLong()));
     if (usage.path("ok").asLong() > 0) {
       shell
@@ -292,8 +293,8 @@ public final class Describe implements Callable<Integer> {
           .println(
               String.format(
                   Locale.ROOT,
-                  "  a prompt of %d tokens: read at %.0f tok/s",
-                  prefill.path("promptTokens").asInt(),
+                  "  a prompt of %s: read at %.0f tok/s",
+                  Counted.of(prefill.path("promptTokens").asInt(), "token"),
                   prefill.path("perSecond").asDouble()));
     }
   }

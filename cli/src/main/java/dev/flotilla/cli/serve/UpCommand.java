@@ -17,6 +17,7 @@ import dev.flotilla.hub.Hub;
 import dev.flotilla.hub.HubConfig;
 import dev.flotilla.hub.HubRefused;
 import dev.flotilla.hub.fleet.WorkerView;
+import dev.flotilla.hub.store.StoreFailed;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -44,7 +45,7 @@ import picocli.CommandLine.Option;
       "%nWith nothing configured it serves "
           + UpModel.DEFAULT_NAME
           + ", a small model that runs anywhere.",
-      "The model is remembered: the next 'flotilla up' serves what this one served, or what",
+      "A model that served is remembered: the next 'flotilla up' serves what this one served, or what",
       "'flotilla apply' said since. It is computed by a llama-server that is configured, on the PATH",
       "or installed already, else by the built-in engine.",
       "%nExamples:",
@@ -87,6 +88,7 @@ public final class UpCommand implements Callable<Integer> {
       try (Hub hub = Hub.start(hubConfig)) {
         lock.listensAt(hub.address().toString());
         LocalEngines engines = Engines.of(folder, policy, shell);
+        long before = hub.revisions().inForce().number();
         Optional<String> changed =
             model.configure(hub.revisions(), () -> Engines.usual(engines.engines()));
         changed.ifPresent(what -> shell.err().println("  " + Text.printable(what)));
@@ -96,7 +98,8 @@ public final class UpCommand implements Callable<Integer> {
                 .withToken(Optional.of(hub.tokens().oneShot()))
                 .withUpdates(new UpdateRules(policy.file(), policy.updateKeys(), false));
         try (Agent agent = Agent.start(config, engines, new QuietNews())) {
-          serve(hub, agent, signal);
+          long inForce = hub.revisions().inForce().number();
+          serve(hub, agent, signal, inForce == before ? 0 : inForce);
         }
       }
     } catch (HubRefused | AgentRefused | PolicyRefused e) {
@@ -108,7 +111,11 @@ public final class UpCommand implements Callable<Integer> {
     return 0;
   }
 
-  private void serve(Hub hub, Agent agent, StopSignal signal) throws InterruptedException {
+  /**
+   * @param made the revision that this start put in force, 0 where it changed nothing
+   */
+  private void serve(Hub hub, Agent agent, StopSignal signal, long made)
+      throws InterruptedException {
     StartReport report = new StartReport(shell, System::nanoTime);
     report.say("Hub at " + hub.address() + ", starting workers on node '" + agent.node() + "' …");
     hub.status().notices().forEach(notice -> report.say("  note: " + notice.message()));
@@ -122,7 +129,7 @@ public final class UpCommand implements Callable<Integer> {
       boolean patient = false;
       switch (FirstWorkers.of(views)) {
         case FirstWorkers.Hopeless hopeless ->
-            throw new Failure("no worker can start: " + hopeless.why());
+            throw new Failure("no worker can start: " + hopeless.why() + forgotten(hub, made));
         case FirstWorkers.Waiting waiting when waiting.serving() == 0 ->
             patient = servesOthers(hub, views);
         case FirstWorkers.Waiting waiting -> {
@@ -144,6 +151,23 @@ public final class UpCommand implements Callable<Integer> {
       report.show(hub.fleet().progress(), ofNode(hub, agent.node()));
     }
     report.say("stopping …");
+  }
+
+  /** What never served is not what the next start serves. */
+  private static String forgotten(Hub hub, long made) {
+    try {
+      if (made == 0 || !hub.revisions().withdraw(made)) {
+        return "";
+      }
+      long goesOn = hub.revisions().inForce().number();
+      return goesOn == 0
+          ? "; nothing of this start is remembered"
+          : "; this start is not remembered: the next 'flotilla up' serves revision "
+              + goesOn
+              + " again";
+    } catch (StoreFailed e) {
+      return "; and this start is remembered, for " + e.sentence();
+    }
   }
 
   /** A configuration without models (backends alone) starts no worker, and is up at once. */

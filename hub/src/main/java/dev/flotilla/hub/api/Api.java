@@ -52,6 +52,10 @@ import tools.jackson.databind.node.ObjectNode;
 public final class Api implements HttpService {
   private static final System.Logger LOG = System.getLogger(Api.class.getName());
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
+  private static final String HOW_TO_MAKE_A_KEY =
+      "an administrator makes one with 'flotilla keys create --admin NAME'; while the hub is"
+          + " stopped, --home DIR makes the first on its machine";
+
   private static final int EVENTS_MAX = 1000;
   private static final int REQUESTS_MAX = 1000;
   private static final int HISTORY_MAX = 1000;
@@ -241,8 +245,8 @@ public final class Api implements HttpService {
       throw new ApiRefusal(
           ApiError.unauthorized(
               bearer.isEmpty()
-                  ? "this hub demands a key"
-                  : "the key is unknown to this hub, or revoked"));
+                  ? "this hub demands a key: " + HOW_TO_MAKE_A_KEY
+                  : "the key is unknown to this hub, or revoked: " + HOW_TO_MAKE_A_KEY));
     }
     if (key.get().role() != Keys.Role.ADMIN) {
       throw new ApiRefusal(
@@ -250,7 +254,10 @@ public final class Api implements HttpService {
               403,
               "permission_error",
               "admin_key_needed",
-              "the key '" + key.get().name() + "' may ask models; this needs an admin key",
+              "the key '"
+                  + key.get().name()
+                  + "' may ask models; this needs an admin key: "
+                  + HOW_TO_MAKE_A_KEY,
               null,
               null));
     }

@@ -1,5 +1,6 @@
 package dev.flotilla.hub.fleet;
 
+import dev.flotilla.wire.Counted;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -156,7 +157,7 @@ final class Commands {
         staying.stream().filter(each -> each.drainedBy.isEmpty()).map(FleetWorker::id).toList();
     return done(
         "Node %s takes requests again, with %s.%s"
-            .formatted(node.name, FleetEvents.count(again.size(), "worker"), stayDrained(staying)),
+            .formatted(node.name, Counted.of(again.size(), "worker"), stayDrained(staying)),
         again);
   }
 
@@ -192,8 +193,7 @@ final class Commands {
   }
 
   private static String finish(List<String> workers) {
-    return FleetEvents.count(workers.size(), "worker")
-        + (workers.size() == 1 ? " finishes" : " finish");
+    return Counted.of(workers.size(), "worker") + (workers.size() == 1 ? " finishes" : " finish");
   }
 
   private static List<String> names(FleetNode node) {

@@ -4,6 +4,7 @@ import dev.flotilla.hub.fleet.WorkerView.State;
 import dev.flotilla.hub.store.Journal;
 import dev.flotilla.wire.ControlMessage;
 import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.Counted;
 import dev.flotilla.wire.WorkerReport;
 import java.time.Duration;
 import java.util.Set;
@@ -42,7 +43,7 @@ final class FleetEvents {
     info(
         "node-back",
         node.name,
-        "Node %s is back with %s.".formatted(node.name, count(node.workers.size(), "worker")));
+        "Node %s is back with %s.".formatted(node.name, Counted.of(node.workers.size(), "worker")));
   }
 
   void nodeSilent(FleetNode node, Duration silence) {
@@ -69,7 +70,7 @@ final class FleetEvents {
             .formatted(
                 node.name,
                 why.isEmpty() ? "" : " (" + why + ")",
-                count(node.workers.size(), "worker")));
+                Counted.of(node.workers.size(), "worker")));
   }
 
   void nodeGone(FleetNode node, Duration grace) {
@@ -168,7 +169,7 @@ final class FleetEvents {
               .formatted(
                   worker.id(),
                   limit.toSeconds(),
-                  count(cut, "request") + (cut == 1 ? " was" : " were")));
+                  Counted.of(cut, "request") + (cut == 1 ? " was" : " were")));
     }
   }
 
@@ -293,7 +294,8 @@ final class FleetEvents {
         "node-forgotten",
         node,
         "Node %s was forgotten by %s%s: another agent may take its name."
-            .formatted(node, by, workers == 0 ? "" : ", with its " + count(workers, "worker")));
+            .formatted(
+                node, by, workers == 0 ? "" : ", with its " + Counted.of(workers, "worker")));
   }
 
   private void ready(FleetWorker worker) {
@@ -312,7 +314,7 @@ final class FleetEvents {
                     ? report.engine()
                     : report.engine() + " " + report.engineBuild(),
                 report.contextTokens(),
-                count(report.slots(), "slot")));
+                Counted.of(report.slots(), "slot")));
   }
 
   /** What an agent wants to be read later; cut to size, since an agent may be anyone's. */
@@ -326,7 +328,7 @@ final class FleetEvents {
           "events-dropped",
           node.name,
           "%s of node %s were dropped: it sends too many."
-              .formatted(count((int) Math.min(lost, Integer.MAX_VALUE), "event"), node.name));
+              .formatted(Counted.of(lost, "event"), node.name));
     }
     String subject = happened.subject().isBlank() ? node.name : happened.subject();
     journal.event(
@@ -351,10 +353,6 @@ final class FleetEvents {
 
   private static String cut(String text, int charsMax) {
     return text.length() <= charsMax ? text : text.substring(0, charsMax);
-  }
-
-  static String count(int number, String what) {
-    return number + " " + what + (number == 1 ? "" : "s");
   }
 
   private void info(String kind, String subject, String message) {

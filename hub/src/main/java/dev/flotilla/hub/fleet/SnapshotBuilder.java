@@ -8,6 +8,7 @@ import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.spec.FleetSpec;
 import dev.flotilla.shape.dialect.Promise;
 import dev.flotilla.shape.dialect.Sampling;
+import dev.flotilla.wire.Counted;
 import dev.flotilla.wire.WorkerReport;
 import java.net.URI;
 import java.time.Instant;
@@ -342,7 +343,7 @@ final class SnapshotBuilder {
     byState.forEach((state, those) -> {
       String why = detail(those.getFirst(), progress);
       parts.add(
-          FleetEvents.count(those.size(), "worker")
+          Counted.of(those.size(), "worker")
               + " "
               + word(state, those)
               + (why.isEmpty() ? "" : " (" + why + ")"));

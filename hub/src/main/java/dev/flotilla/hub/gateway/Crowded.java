@@ -3,6 +3,7 @@ package dev.flotilla.hub.gateway;
 import dev.flotilla.hub.routing.Admission;
 import dev.flotilla.hub.routing.RequestNeeds;
 import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.Counted;
 
 /** The errors for a queue that is full or too slow; each names its limit. */
 final class Crowded {
@@ -11,9 +12,9 @@ final class Crowded {
   static ApiError queueFull(RequestNeeds needs, Admission.QueueFull full) {
     return ApiError.tooManyRequests(
         full.perKey() ? "key_queue_full" : "queue_full",
-        (full.perKey() ? "this key has " : "there are ")
-            + full.limit()
-            + " requests waiting for model '"
+        (full.perKey() ? "this key has " : full.limit() == 1 ? "there is " : "there are ")
+            + Counted.of(full.limit(), "request")
+            + " waiting for model '"
             + needs.model()
             + "', which is the limit ("
             + (full.perKey() ? "half of limits.queue.per-model" : "limits.queue.per-model")

@@ -1,6 +1,7 @@
 package dev.flotilla.hub.gateway;
 
 import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.Counted;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -52,8 +53,8 @@ final class KeyStreams {
           ApiError.tooManyRequests(
               "key_requests_open",
               "this key has "
-                  + limit
-                  + " requests open, which is the limit for one key: end some of them first, or"
+                  + Counted.of(limit, "request")
+                  + " open, which is the limit for one key: end some of them first, or"
                   + " use a key of its own for each program",
               RETRY));
     }

@@ -2,6 +2,7 @@ package dev.flotilla.hub.lanes;
 
 import dev.flotilla.hub.lanes.BoundLanes.Launch;
 import dev.flotilla.hub.routing.Dialer;
+import dev.flotilla.wire.Counted;
 import dev.flotilla.wire.LaneLine;
 import java.io.IOException;
 import java.time.Duration;
@@ -164,8 +165,13 @@ public final class WorkLanePool {
             .formatted(generation, node, agentGeneration);
       }
       if (all.size() >= limits.lanesMax() || unopened.size() >= limits.unopenedMax()) {
-        return "Node %s has %d lanes, %d of them unopened; at most %d and %d are taken."
-            .formatted(node, all.size(), unopened.size(), limits.lanesMax(), limits.unopenedMax());
+        return "Node %s has %s, %d of them unopened; at most %d and %d are taken."
+            .formatted(
+                node,
+                Counted.of(all.size(), "lane"),
+                unopened.size(),
+                limits.lanesMax(),
+                limits.unopenedMax());
       }
       return "";
     } finally {
@@ -309,14 +315,14 @@ public final class WorkLanePool {
           long left = deadline - System.nanoTime();
           if (left <= 0) {
             throw new IOException(
-                "no lane to node %s within %d ms: it has %d lanes (at most %d), %d of them unopened; %d requests wait for one"
+                "no lane to node %s within %d ms: it has %s (at most %d), %d of them unopened; %s for one"
                     .formatted(
                         node,
                         wait.toMillis(),
-                        all.size(),
+                        Counted.of(all.size(), "lane"),
                         limits.lanesMax(),
                         unopened.size(),
-                        demand.waiting));
+                        Counted.of(demand.waiting, "request waits", "requests wait")));
           }
           var _ = donated.awaitNanos(Math.min(left, LaneDemand.ASK_AGAIN.toNanos()));
         } finally {

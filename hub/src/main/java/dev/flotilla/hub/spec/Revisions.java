@@ -8,6 +8,7 @@ import dev.flotilla.hub.store.RevisionTable.Revision;
 import dev.flotilla.hub.store.Store;
 import dev.flotilla.hub.store.StoreFailed;
 import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.Counted;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -31,6 +32,7 @@ public final class Revisions {
 
   private static final String EVENT_REJECTED = "revision-rejected";
   private static final String EVENT_APPLIED = "revision-applied";
+  private static final String EVENT_WITHDRAWN = "revision-withdrawn";
 
   /** Stored revisions that are tried at the start, where the newest can't be read any more. */
   private static final int TRIED_AT_START = 20;
@@ -74,6 +76,8 @@ public final class Revisions {
   private static final FleetSpec NOTHING =
       new FleetSpec(List.of(), List.of(), List.of(), FleetSpec.Limits.DEFAULT);
 
+  private static final InForce NEVER = new InForce(0, Instant.EPOCH, "", NOTHING);
+
   private final RevisionTable table;
   private final Journal journal;
   private final InstantSource clock;
@@ -88,7 +92,7 @@ public final class Revisions {
     this.journal = journal;
     this.clock = clock;
     this.activation = activation;
-    this.inForce = new InForce(0, Instant.EPOCH, "", NOTHING);
+    this.inForce = NEVER;
   }
 
   /**
@@ -100,16 +104,53 @@ public final class Revisions {
   public InForce start() throws StoreFailed {
     changing.lock();
     try {
-      for (Revision revision : table.newest(TRIED_AT_START)) {
-        switch (FleetFile.read(revision.yaml(), "revision " + revision.number())) {
-          case Reading.Good good -> {
-            activate(new InForce(revision.number(), revision.at(), revision.by(), good.spec()));
-            return inForce;
-          }
-          case Reading.Bad bad -> reject(bad, revision.by());
-        }
-      }
+      newestStored().ifPresent(this::activate);
       return inForce;
+    } finally {
+      changing.unlock();
+    }
+  }
+
+  private Optional<InForce> newestStored() throws StoreFailed {
+    for (Revision revision : table.newest(TRIED_AT_START)) {
+      switch (FleetFile.read(revision.yaml(), "revision " + revision.number())) {
+        case Reading.Good good -> {
+          return Optional.of(
+              new InForce(revision.number(), revision.at(), revision.by(), good.spec()));
+        }
+        case Reading.Bad bad -> reject(bad, revision.by());
+      }
+    }
+    return Optional.empty();
+  }
+
+  /**
+   * Forgets the revision that is in force, for it never served anything, and puts the one before it
+   * back into force; nothing is, where there was none. Another that is in force by now stays.
+   *
+   * @return whether it was forgotten
+   */
+  public boolean withdraw(long number) throws StoreFailed {
+    changing.lock();
+    try {
+      if (inForce.number() != number) {
+        return false;
+      }
+      String by = inForce.by();
+      table.remove(number);
+      activate(newestStored().orElse(NEVER));
+      journal.event(
+          Severity.INFO,
+          EVENT_WITHDRAWN,
+          "revision " + number,
+          "Revision %d by %s was withdrawn, for none of its workers could start; %s."
+              .formatted(
+                  number,
+                  by,
+                  inForce.number() == 0
+                      ? "nothing is configured"
+                      : "revision " + inForce.number() + " is in force"));
+      return true;
     } finally {
       changing.unlock();
     }
@@ -150,8 +191,7 @@ public final class Revisions {
           EVENT_APPLIED,
           "revision " + number,
           "Revision %d was applied by %s: %s."
-              .formatted(
-                  number, by, changes.size() == 1 ? "1 change" : changes.size() + " changes"));
+              .formatted(number, by, Counted.of(changes.size(), "change")));
       activate(new InForce(number, at, by, next));
       return new Outcome.Applied(number, changes);
     } finally {

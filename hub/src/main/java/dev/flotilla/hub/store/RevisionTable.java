@@ -51,6 +51,13 @@ public final class RevisionTable {
         });
   }
 
+  /** Forgets a revision. */
+  public void remove(long number) throws StoreFailed {
+    store.write(
+        "the revision's removal",
+        handle -> handle.execute("DELETE FROM revisions WHERE number = ?", number));
+  }
+
   /** The newest revisions, newest first. */
   public List<Revision> newest(int limit) throws StoreFailed {
     return store.read(

@@ -131,7 +131,10 @@ public final class Dashboard implements HttpService, AutoCloseable {
   private void live(ServerRequest request, ServerResponse response) throws IOException {
     secure(response).header(NO_STORE);
     if (access.keysDemanded() && !bearer(request).map(access::admits).orElse(false)) {
-      Plain.send(response, Status.UNAUTHORIZED_401, "This hub demands a key: give one of its own.");
+      Plain.send(
+          response,
+          Status.UNAUTHORIZED_401,
+          "This hub demands an admin key of its own: 'flotilla keys create --admin NAME' makes one.");
       return;
     }
     if (!feed.hasRoom()) {

@@ -111,6 +111,29 @@ class RevisionsTest {
   }
 
   @Test
+  void whatNeverServedIsForgottenAndTheOneBeforeIsInForceAgain() throws Exception {
+    apply(NOTHING);
+    InForce before = revisions.inForce();
+    apply(FleetFileTest.WHOLE);
+
+    assertThat(revisions.withdraw(1)).as("another is in force by now").isFalse();
+    assertThat(revisions.withdraw(2)).isTrue();
+
+    assertThat(revisions.inForce()).isEqualTo(before);
+    assertThat(activated.getLast()).isEqualTo(before);
+    store.flush();
+    assertThat(store.events().newest(1, Filter.ALL).getFirst().message())
+        .isEqualTo(
+            "Revision 2 by ann was withdrawn, for none of its workers could start; revision 1 is in"
+                + " force.");
+    assertThat(revisions.withdraw(1)).isTrue();
+    assertThat(revisions.inForce().number()).as("nothing was before it").isZero();
+    close();
+    open();
+    assertThat(revisions.inForce().number()).isZero();
+  }
+
+  @Test
   void whatCantBeStoredIsNotActivated() throws Exception {
     apply(NOTHING);
     store.close();
