@@ -375,7 +375,7 @@ class HubTest {
       TestClient.Reply refused = chat(hub);
       assertThat(refused.status()).isEqualTo(429);
       assertThat(refused.body())
-          .contains("there are 1 requests waiting", "limits.queue.per-model in fleet.yaml");
+          .contains("there is 1 request waiting", "limits.queue.per-model in fleet.yaml");
       assertThat(refused.header("retry-after")).isNotEmpty();
 
       serve(hub, engine.url(), 1, "limits: { queue: { per-model: 2, wait: 50ms } }");

@@ -354,7 +354,7 @@ class BadRequestTest {
       TestClient.Reply reply = hub.chat("x");
 
       assertThat(reply.status()).isEqualTo(429);
-      assertThat(reply.body()).contains("queue_full", "there are 1 requests waiting");
+      assertThat(reply.body()).contains("queue_full", "there is 1 request waiting");
       assertThat(Integer.parseInt(reply.header("retry-after"))).isPositive();
       gate.open();
       assertThat(waiting.reply().status()).isEqualTo(200);
@@ -497,7 +497,7 @@ class BadRequestTest {
 
       assertThat(refused.status()).isEqualTo(429);
       assertThat(refused.body())
-          .contains("key_requests_open", "1 requests open, which is the limit for one key");
+          .contains("key_requests_open", "1 request open, which is the limit for one key");
       assertThat(refused.header("retry-after")).isEqualTo("1");
       other.post("/v1/chat/completions", TestHub.chat("x", ""), "Authorization: Bearer desk");
       engine.awaitChat(2);

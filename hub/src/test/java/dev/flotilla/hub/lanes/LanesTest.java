@@ -190,7 +190,7 @@ class LanesTest {
         .isInstanceOf(IOException.class)
         .hasMessage(
             "no lane to node gone-box within 50 ms: it has 0 lanes (at most 1024), 0 of them"
-                + " unopened; 1 requests wait for one");
+                + " unopened; 1 request waits for one");
   }
 
   @Test
