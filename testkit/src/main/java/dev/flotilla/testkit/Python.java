@@ -2,11 +2,8 @@ package dev.flotilla.testkit;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,13 +62,8 @@ public final class Python {
     try {
       Path folder = Files.createDirectories(Needs.cache().resolve("python")).resolve(name);
       Path mark = folder.resolve("whole");
-      try (FileChannel file =
-              FileChannel.open(
-                  folder.resolveSibling(name + ".lock"),
-                  StandardOpenOption.CREATE,
-                  StandardOpenOption.WRITE);
-          FileLock held = file.lock()) {
-        if (!held.isValid() || !Files.exists(mark)) {
+      try (CacheLock lock = CacheLock.of(folder.resolveSibling(name + ".lock"))) {
+        if (!lock.held() || !Files.exists(mark)) {
           making.fill(empty(folder, oldestMinor));
           Files.createFile(mark);
         }

@@ -3,12 +3,9 @@ package dev.flotilla.testkit;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -67,13 +64,8 @@ public final class SmallModel {
     try {
       Path models = Files.createDirectories(Needs.cache().resolve("models"));
       Path made = models.resolve(name);
-      try (FileChannel file =
-              FileChannel.open(
-                  models.resolve(name + ".lock"),
-                  StandardOpenOption.CREATE,
-                  StandardOpenOption.WRITE);
-          FileLock held = file.lock()) {
-        if (!held.isValid() || !Files.exists(made)) {
+      try (CacheLock lock = CacheLock.of(models.resolve(name + ".lock"))) {
+        if (!lock.held() || !Files.exists(made)) {
           Path part = models.resolve(name + ".part");
           making.make(part);
           Files.move(part, made, StandardCopyOption.ATOMIC_MOVE);

@@ -1,12 +1,8 @@
 package dev.flotilla.agent.process;
 
+import dev.flotilla.testkit.Execute;
 import dev.flotilla.wire.WorkerReport;
 import dev.flotilla.wire.WorkerReport.Phase;
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -43,7 +39,7 @@ final class ReplacedAgentMain {
         stage + " " + ProcessHandle.current().pid() + " " + report.pid() + " " + report.port());
     if (stage.equals("before")) {
       killGuard(report.pid());
-      replaceBy(command(home, "after"));
+      Execute.command(command(home, "after"));
     }
     node.close();
   }
@@ -56,28 +52,5 @@ final class ReplacedAgentMain {
           guard.destroyForcibly();
           guard.onExit().join();
         });
-  }
-
-  /** Java has no exec; the C library's is called, which the command line above allows. */
-  @SuppressWarnings("restricted")
-  private static void replaceBy(List<String> command) throws Throwable {
-    Linker linker = Linker.nativeLinker();
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment words = arena.allocate(ValueLayout.ADDRESS, command.size() + 1L);
-      for (int i = 0; i < command.size(); i++) {
-        words.setAtIndex(ValueLayout.ADDRESS, i, arena.allocateFrom(command.get(i)));
-      }
-      words.setAtIndex(ValueLayout.ADDRESS, command.size(), MemorySegment.NULL);
-      System.out.flush();
-      int failed =
-          (int)
-              linker
-                  .downcallHandle(
-                      linker.defaultLookup().find("execv").orElseThrow(),
-                      FunctionDescriptor.of(
-                          ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS))
-                  .invokeExact(arena.allocateFrom(command.getFirst()), words);
-      throw new IllegalStateException("execv came back with " + failed);
-    }
   }
 }

@@ -5,16 +5,15 @@ import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.cli.update.LaunchFolder;
 import dev.flotilla.cli.update.ReleaseFile;
+import dev.flotilla.testkit.ProcessTree;
 import dev.flotilla.wire.ReleaseKey;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -31,12 +30,13 @@ final class LaunchedAgent implements AutoCloseable {
   private final Path home;
   private final Path output;
   private final Process launcher;
-  private final Set<ProcessHandle> started = new LinkedHashSet<>();
+  private final ProcessTree tree;
 
   private LaunchedAgent(Path home, Path output, Process launcher) {
     this.home = home;
     this.output = output;
     this.launcher = launcher;
+    this.tree = new ProcessTree(launcher, LIMIT);
   }
 
   /**
@@ -140,9 +140,7 @@ final class LaunchedAgent implements AutoCloseable {
 
   /** The agent itself, and what it started. */
   private List<ProcessHandle> running() {
-    List<ProcessHandle> all = launcher.descendants().toList();
-    started.addAll(all);
-    return all;
+    return tree.started().stream().filter(ProcessHandle::isAlive).toList();
   }
 
   /** As Ctrl-C does; everything is gone then. */
@@ -167,16 +165,6 @@ final class LaunchedAgent implements AutoCloseable {
 
   @Override
   public void close() {
-    running();
-    launcher.destroy();
-    try {
-      if (!launcher.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
-        launcher.destroyForcibly();
-      }
-    } catch (InterruptedException e) {
-      launcher.destroyForcibly();
-      Thread.currentThread().interrupt();
-    }
-    started.forEach(ProcessHandle::destroyForcibly);
+    tree.close();
   }
 }

@@ -1,35 +1,31 @@
 package dev.flotilla.cli.fleet;
 
 import dev.flotilla.cli.Main;
+import dev.flotilla.testkit.Execute;
+import dev.flotilla.testkit.ProcessTree;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.TimeUnit;
 
 /**
  * {@code flotilla agent} as a process that becomes another run of itself, by {@code execv}, as soon
  * as it is told to. What would have ended its engines is killed before, so that they survive.
  */
 final class ReExecutedAgent implements AutoCloseable {
-  private static final int END_SECONDS = 60;
+  private static final Duration END_LIMIT = Duration.ofSeconds(60);
 
   private final Process process;
   private final Path output;
-  private final Set<ProcessHandle> started = new LinkedHashSet<>();
+  private final ProcessTree tree;
 
   private ReExecutedAgent(Process process, Path output) {
     this.process = process;
     this.output = output;
+    this.tree = new ProcessTree(process, END_LIMIT);
   }
 
   /** Starts one that is called {@code box}. */
@@ -68,7 +64,7 @@ final class ReExecutedAgent implements AutoCloseable {
 
   /** The process reads it, and becomes another. */
   void becomeAnother() throws IOException {
-    process.descendants().forEach(started::add);
+    tree.started();
     process.getOutputStream().write('\n');
     process.getOutputStream().flush();
   }
@@ -84,17 +80,7 @@ final class ReExecutedAgent implements AutoCloseable {
 
   @Override
   public void close() {
-    process.descendants().forEach(started::add);
-    process.destroy();
-    try {
-      if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
-        process.destroyForcibly();
-      }
-    } catch (InterruptedException e) {
-      process.destroyForcibly();
-      Thread.currentThread().interrupt();
-    }
-    started.forEach(ProcessHandle::destroyForcibly);
+    tree.close();
   }
 
   public static void main(String[] arguments) {
@@ -107,7 +93,7 @@ final class ReExecutedAgent implements AutoCloseable {
     try {
       if (System.in.read() == '\n') {
         killGuard();
-        execute(command(arguments));
+        Execute.command(command(arguments));
       }
     } catch (Throwable e) {
       throw new IllegalStateException("the agent did not become another", e);
@@ -123,27 +109,5 @@ final class ReExecutedAgent implements AutoCloseable {
           guard.destroyForcibly();
           guard.onExit().join();
         });
-  }
-
-  /** Java has no exec: the C library's is called. */
-  @SuppressWarnings("restricted")
-  private static void execute(List<String> command) throws Throwable {
-    Linker linker = Linker.nativeLinker();
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment words = arena.allocate(ValueLayout.ADDRESS, command.size() + 1L);
-      for (int i = 0; i < command.size(); i++) {
-        words.setAtIndex(ValueLayout.ADDRESS, i, arena.allocateFrom(command.get(i)));
-      }
-      words.setAtIndex(ValueLayout.ADDRESS, command.size(), MemorySegment.NULL);
-      int failed =
-          (int)
-              linker
-                  .downcallHandle(
-                      linker.defaultLookup().find("execv").orElseThrow(),
-                      FunctionDescriptor.of(
-                          ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS))
-                  .invokeExact(arena.allocateFrom(command.getFirst()), words);
-      throw new IllegalStateException("execv came back with " + failed);
-    }
   }
 }
