@@ -40,7 +40,7 @@ final class DashboardIT {
   @Test
   void anEngineThatIsKilledTurnsUpWithoutAReloadAndThePlaygroundStreams(@TempDir Path folder) {
     Needs.nothingMissing(Chromium.whyAbsent());
-    try (TestFleet fleet = TestFleet.up(folder);
+    try (TestFleet fleet = TestFleet.up(folder, "--workers", "1");
         Chromium chromium = Chromium.start()) {
       Page page = chromium.page();
       page.navigate(fleet.url() + "/");

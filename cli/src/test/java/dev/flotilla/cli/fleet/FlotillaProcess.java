@@ -3,6 +3,7 @@ package dev.flotilla.cli.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.flotilla.testkit.ProcessTree;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URL;
@@ -24,12 +25,13 @@ public final class FlotillaProcess implements AutoCloseable {
   private final Process process;
   private final Path output;
   private final boolean onTerminal;
-  private final List<ProcessHandle> started = new ArrayList<>();
+  private final ProcessTree tree;
 
   private FlotillaProcess(Process process, Path output, boolean onTerminal) {
     this.process = process;
     this.output = output;
     this.onTerminal = onTerminal;
+    this.tree = new ProcessTree(process, END_LIMIT);
   }
 
   /** Starts it; what it prints goes to a file. */
@@ -50,16 +52,7 @@ public final class FlotillaProcess implements AutoCloseable {
     try {
       List<String> command = new ArrayList<>(through);
       command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-      // As the launcher does it.
-      command.add(
-          "@"
-              + root()
-                  .resolve(
-                      arguments[0].equals("serve")
-                          ? "agent/src/main/resources/dev/flotilla/agent/engine/builtin.options"
-                          : "cli/java.options"));
-      command.add("-cp");
-      command.add(System.getProperty("java.class.path"));
+      command.addAll(javaOptions(arguments[0].equals("serve")));
       command.add("dev.flotilla.cli.Main");
       command.addAll(List.of(arguments));
       Path output = Files.createTempFile(folder, arguments[0] + "-", ".out");
@@ -72,8 +65,24 @@ public final class FlotillaProcess implements AutoCloseable {
     }
   }
 
-  private static Path root() {
-    return Path.of(System.getProperty("flotilla.root"));
+  /** The packaged build with its AOT caches, as the launcher runs it. */
+  private static List<String> javaOptions(boolean engine) {
+    Path root = Path.of(System.getProperty("flotilla.root"));
+    Path target = root.resolve("cli/target");
+    Path jar = target.resolve("lib/flotilla-cli.jar");
+    assertThat(jar).as("made by 'mvn package', which 'mvn verify' begins with").exists();
+    Path options =
+        root.resolve(
+            engine
+                ? "agent/src/main/resources/dev/flotilla/agent/engine/builtin.options"
+                : "cli/java.options");
+    List<String> words = new ArrayList<>(List.of("@" + options));
+    Path cache = target.resolve(engine ? "engine.aot" : "flotilla.aot");
+    if (Files.exists(cache)) {
+      words.addAll(List.of("-XX:AOTCache=" + cache, "-Xlog:aot*=off", "-Xlog:cds*=off"));
+    }
+    words.addAll(List.of("-cp", jar.toString()));
+    return words;
   }
 
   /** Its process id. */
@@ -118,14 +127,7 @@ public final class FlotillaProcess implements AutoCloseable {
 
   /** What it has started, and what those have. */
   public List<ProcessHandle> children() {
-    process
-        .descendants()
-        .forEach(child -> {
-          if (!started.contains(child)) {
-            started.add(child);
-          }
-        });
-    return List.copyOf(started);
+    return tree.started();
   }
 
   /** As Ctrl-C or a service manager does; the exit code. */
@@ -153,16 +155,6 @@ public final class FlotillaProcess implements AutoCloseable {
 
   @Override
   public void close() {
-    children();
-    process.destroy();
-    try {
-      if (!process.waitFor(END_LIMIT.toSeconds(), TimeUnit.SECONDS)) {
-        process.destroyForcibly();
-      }
-    } catch (InterruptedException e) {
-      process.destroyForcibly();
-      Thread.currentThread().interrupt();
-    }
-    started.forEach(ProcessHandle::destroyForcibly);
+    tree.close();
   }
 }

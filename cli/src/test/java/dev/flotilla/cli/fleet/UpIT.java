@@ -9,6 +9,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
@@ -19,31 +21,17 @@ final class UpIT {
   /** Longer than an engine has to end by itself, on a busy machine. */
   private static final Duration STOP_LIMIT = Duration.ofSeconds(20);
 
-  @Test
-  void aFreshHomeServesFromTwoWorkersAndCtrlCLeavesNothingBehind(@TempDir Path folder)
-      throws Exception {
-    try (TestFleet fleet = TestFleet.upOnTerminal(folder)) {
-      var answer = fleet.client().chat(TestFleet.MODEL, "Say hi", 16);
-      assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-      JsonNode reply = JsonMapper.shared().readTree(answer.body());
-      assertThat(reply.path("model").asString()).isEqualTo(TestFleet.MODEL);
-      assertThat(reply.at("/choices/0/message/content").asString()).isNotBlank();
+  private static TestFleet fleet;
 
-      assertThat(fleet.workers())
-          .hasSize(2)
-          .allSatisfy(worker -> {
-            assertThat(worker.path("state").asString()).isEqualTo("SERVING");
-            assertThat(worker.path("startedWith").toString())
-                .contains(".gguf", "--port", "127.0.0.1")
-                .doesNotContain("api-key");
-          });
+  @BeforeAll
+  static void start(@TempDir Path folder) {
+    fleet = TestFleet.upOnTerminal(folder);
+  }
 
-      TestShell second = TestShell.piped();
-      assertThat(second.run("up", "--home", fleet.home("up").toString())).isEqualTo(1);
-      assertThat(second.err())
-          .contains("is in use by 'flotilla up' (process " + fleet.process("up").pid())
-          .contains(fleet.url());
-
+  /** Whatever was done with it before, that is the last that a user sees of it. */
+  @AfterAll
+  static void ctrlCLeavesNothingBehind() throws Exception {
+    try (TestFleet _ = fleet) {
       FlotillaProcess up = fleet.process("up");
       List<ProcessHandle> children = up.children();
       assertThat(children).hasSizeGreaterThanOrEqualTo(3);
@@ -54,34 +42,58 @@ final class UpIT {
   }
 
   @Test
-  void anEngineThatIsKilledTakesOnlyItsOwnStreamsAndComesBack(@TempDir Path folder)
-      throws Exception {
-    try (TestFleet fleet = TestFleet.up(folder)) {
-      CountDownLatch begun = new CountDownLatch(8);
-      var streams =
-          fleet
-              .client()
-              .streams(8, TestFleet.MODEL, "Tell a long story of the sea", 300, begun::countDown);
-      assertThat(begun.await(TestFleet.CHANGE_LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+  void aFreshHomeServesFromTwoWorkers() throws Exception {
+    var answer = fleet.client().chat(TestFleet.MODEL, "Say hi", 16);
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    JsonNode reply = JsonMapper.shared().readTree(answer.body());
+    assertThat(reply.path("model").asString()).isEqualTo(TestFleet.MODEL);
+    assertThat(reply.at("/choices/0/message/content").asString()).isNotBlank();
 
-      JsonNode victim = fleet.workers().getFirst();
-      ProcessHandle.of(victim.path("pid").asLong()).orElseThrow().destroyForcibly();
+    assertThat(fleet.workers())
+        .hasSize(2)
+        .allSatisfy(worker -> {
+          assertThat(worker.path("state").asString()).isEqualTo("SERVING");
+          assertThat(worker.path("startedWith").toString())
+              .contains(".gguf", "--port", "127.0.0.1")
+              .doesNotContain("api-key");
+        });
+  }
 
-      String name = victim.path("name").asString();
-      for (var stream : streams) {
-        Streamed end = stream.get(4, TimeUnit.MINUTES);
-        assertThat(end.status()).isEqualTo(200);
-        if (end.worker().equals(name)) {
-          assertThat(end.isWhole() || end.failed()).as("%s", end.events().getLast()).isTrue();
-          assertThat(end.failed() && end.events().contains("[DONE]")).isFalse();
-        } else {
-          assertThat(end.isWhole()).as("%s", end.events().getLast()).isTrue();
-        }
+  @Test
+  void aSecondOneOnTheSameHomeIsToldWhoHasIt() {
+    TestShell second = TestShell.piped();
+    assertThat(second.run("up", "--home", fleet.home("up").toString())).isEqualTo(1);
+    assertThat(second.err())
+        .contains("is in use by 'flotilla up' (process " + fleet.process("up").pid())
+        .contains(fleet.url());
+  }
+
+  @Test
+  void anEngineThatIsKilledTakesOnlyItsOwnStreamsAndComesBack() throws Exception {
+    CountDownLatch begun = new CountDownLatch(8);
+    var streams =
+        fleet
+            .client()
+            .streams(8, TestFleet.MODEL, "Tell a long story of the sea", 300, begun::countDown);
+    assertThat(begun.await(TestFleet.CHANGE_LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+
+    JsonNode victim = fleet.workers().getFirst();
+    ProcessHandle.of(victim.path("pid").asLong()).orElseThrow().destroyForcibly();
+
+    String name = victim.path("name").asString();
+    for (var stream : streams) {
+      Streamed end = stream.get(4, TimeUnit.MINUTES);
+      assertThat(end.status()).isEqualTo(200);
+      if (end.worker().equals(name)) {
+        assertThat(end.isWhole() || end.failed()).as("%s", end.events().getLast()).isTrue();
+        assertThat(end.failed() && end.events().contains("[DONE]")).isFalse();
+      } else {
+        assertThat(end.isWhole()).as("%s", end.events().getLast()).isTrue();
       }
-      fleet.awaitServing(2);
-      TestShell events = TestShell.piped();
-      assertThat(events.ask(fleet.url(), "get", "events", "--subject", name)).isZero();
-      assertThat(events.out()).contains("worker-died").contains("worker-ready");
     }
+    fleet.awaitServing(2);
+    TestShell events = TestShell.piped();
+    assertThat(events.ask(fleet.url(), "get", "events", "--subject", name)).isZero();
+    assertThat(events.out()).contains("worker-died").contains("worker-ready");
   }
 }

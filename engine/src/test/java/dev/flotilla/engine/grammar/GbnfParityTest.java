@@ -13,6 +13,8 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
@@ -22,6 +24,7 @@ import tools.jackson.databind.node.ObjectNode;
  * and it refuses whatever llama-server does. The grammars are of the kinds that llama.cpp comes
  * with.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class GbnfParityTest {
   private static final JsonMapper JSON = JsonMapper.builder().build();
   private static final int SEEDS = 6;

@@ -10,6 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Random;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The vector kernels are the scalar ones, in every bit, for every type and number of rows. */
+@Tag("widths")
 class KernelsTest {
   private static final int ROWS = 70;
   private static final int COLUMNS = 512;

@@ -8,6 +8,8 @@ import dev.flotilla.testkit.SmallModel;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -26,6 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * it, so what is between the two is llama.cpp's own rounding. The limits of those two tests are
  * this floor with a margin for other processors, on which llama.cpp adds in other orders.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class ParityTest {
   @TempDir private Path folder;
 

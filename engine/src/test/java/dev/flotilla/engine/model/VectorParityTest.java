@@ -18,10 +18,13 @@ import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Vectors of texts have the direction that llama-server's have. */
+@Execution(ExecutionMode.CONCURRENT)
 class VectorParityTest {
   private static final List<String> TEXTS =
       List.of(

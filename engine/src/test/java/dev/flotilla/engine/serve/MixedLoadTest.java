@@ -9,6 +9,8 @@ import dev.flotilla.testkit.TestClient;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * A busy time for a server with a real model: some seconds, or as many as the property {@value
@@ -17,6 +19,7 @@ import org.junit.jupiter.api.Test;
  * <pre>mvn test -pl engine -am -Dtest=MixedLoadTest -Dflotilla.load.seconds=600 \
  *     -Dsurefire.failIfNoSpecifiedTests=false</pre>
  */
+@Execution(ExecutionMode.CONCURRENT)
 class MixedLoadTest {
   private static final String SECONDS = "flotilla.load.seconds";
   private static final int SECONDS_DEFAULT = 4;

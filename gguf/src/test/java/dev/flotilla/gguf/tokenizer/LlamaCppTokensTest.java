@@ -25,6 +25,8 @@ import java.util.Optional;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
@@ -35,6 +37,7 @@ import tools.jackson.databind.json.JsonMapper;
  * scripts, and prompt for prompt what it makes of a conversation: its {@code /tokenize} and {@code
  * /apply-template} are the judges.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class LlamaCppTokensTest {
   private static final boolean[] BOTH = {false, true};
 
