@@ -17,6 +17,7 @@ final class BuiltinUpIT {
   void aMachineWithoutAnyEngineServesFromProvedBuiltInWorkers(@TempDir Path folder)
       throws Exception {
     try (TestFleet fleet = TestFleet.upAlone(folder, SmallModel.gguf())) {
+      fleet.awaitServing(2);
       assertThat(fleet.workers())
           .hasSize(2)
           .allSatisfy(worker -> {

@@ -26,6 +26,8 @@ final class UpIT {
   @BeforeAll
   static void start(@TempDir Path folder) {
     fleet = TestFleet.upOnTerminal(folder);
+    // It is ready before that where the second takes half a minute longer than the first.
+    fleet.awaitServing(2);
   }
 
   /** Whatever was done with it before, that is the last that a user sees of it. */
