@@ -100,8 +100,11 @@ final class DryRun {
             GenerationRequest.COMMON_ROOT,
             0,
             Pooling.NONE);
-    // An engine of its own, stepped here: the one that serves has counted nothing of this.
-    try (Engine engine = new Engine(runner, limits, runner.contextMax(), System::nanoTime)) {
+    // An engine of its own, stepped here, for one short answer: the one that serves has counted
+    // nothing of this, and its buffers are not there twice.
+    ScheduleLimits one = new ScheduleLimits(limits.rowsMax(), 1, 1);
+    int context = Math.min(prompt.length + ANSWER_TOKENS, runner.contextMax());
+    try (Engine engine = new Engine(runner, one, context, System::nanoTime)) {
       Generation answer = engine.submit(request, 1, new Wakeup()).getFirst();
       while (answer.ending() == null) {
         engine.step();
