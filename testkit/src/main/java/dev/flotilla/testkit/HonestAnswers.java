@@ -260,7 +260,7 @@ final class HonestAnswers {
     return logprobs;
   }
 
-  private static PlannedReply refusal(int status, String code, String message) {
+  static PlannedReply refusal(int status, String code, String message) {
     PlannedReply reply = new PlannedReply(false);
     reply.status = status;
     ObjectNode body = ReceivedRequest.JSON.createObjectNode();

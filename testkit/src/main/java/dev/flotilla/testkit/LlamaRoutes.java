@@ -102,23 +102,7 @@ final class LlamaRoutes {
   }
 
   private static void embeddings(Exchange exchange) throws IOException {
-    JsonNode request = exchange.request().json();
-    JsonNode input = request.path("input");
-    int count = input.isArray() ? input.size() : 1;
-    StringJoiner data = new StringJoiner(",", "[", "]");
-    for (int i = 0; i < count; i++) {
-      data.add(
-          "{\"object\":\"embedding\",\"index\":%d,\"embedding\":[0.25,-0.5,1.0]}".formatted(i));
-    }
-    int tokens = exchange.engine().promptTokens(request);
-    exchange.json(
-        200,
-        "{\"object\":\"list\",\"model\":%s,\"data\":%s,\"usage\":{\"prompt_tokens\":%d,\"total_tokens\":%d}}"
-            .formatted(
-                quoted(request.path("model").asString(exchange.engine().model())),
-                data,
-                tokens,
-                tokens));
+    new HonestEmbeddings(exchange.engine()).to(exchange.request().json()).write(exchange);
   }
 
   /** The text that would be fed to the model. */

@@ -30,6 +30,37 @@ public final class LyingEngine {
     return engine(contextTokens, lie::ask, lie::tell);
   }
 
+  /** An engine that makes vectors of texts, honestly. */
+  public static ScriptedEngine embedding(int contextTokens) {
+    return embedding(contextTokens, _ -> {}, _ -> {});
+  }
+
+  /** An engine that makes vectors of texts and lies in that way. */
+  public static ScriptedEngine embedding(EmbeddingLie lie, int contextTokens) {
+    return embedding(contextTokens, lie::ask, lie::tell);
+  }
+
+  private static ScriptedEngine embedding(
+      int contextTokens, Consumer<ObjectNode> ask, Consumer<PlannedReply> tell) {
+    return ScriptedEngine.start()
+        .model(MODEL)
+        .contextTokens(contextTokens)
+        .always(
+            ScriptedEngine.EMBEDDINGS,
+            exchange -> {
+              JsonNode request = exchange.request().json();
+              if (request instanceof ObjectNode asked) {
+                ask.accept(asked);
+              }
+              PlannedReply reply =
+                  request.isObject() && !request.path("model").asString("").equals(MODEL)
+                      ? HonestAnswers.refusal(404, "model_not_found", "there is no such model")
+                      : new HonestEmbeddings(exchange.engine()).to(request);
+              tell.accept(reply);
+              reply.write(exchange);
+            });
+  }
+
   private static ScriptedEngine engine(
       int contextTokens, Consumer<ObjectNode> ask, Consumer<PlannedReply> tell) {
     Script script = exchange -> answer(exchange, ask, tell);

@@ -29,7 +29,12 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public final class Tape {
   private static final List<String> PATHS =
-      List.of(ScriptedEngine.CHAT, ScriptedEngine.COMPLETIONS, "/tokenize", "/apply-template");
+      List.of(
+          ScriptedEngine.CHAT,
+          ScriptedEngine.COMPLETIONS,
+          ScriptedEngine.EMBEDDINGS,
+          "/tokenize",
+          "/apply-template");
   private static final Duration ANSWER_LIMIT = Duration.ofMinutes(5);
 
   private final List<ObjectNode> exchanges = new ArrayList<>();

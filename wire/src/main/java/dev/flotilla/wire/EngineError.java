@@ -35,7 +35,9 @@ public record EngineError(
       List.of(
           Pattern.compile("maximum context length is (\\d{1,12}) tokens"),
           Pattern.compile("context length is only (\\d{1,12}) tokens"),
-          Pattern.compile("maximum model length of (\\d{1,12})"));
+          Pattern.compile("maximum model length of (\\d{1,12})"),
+          // llama-server of a text to embed, with a status of 500.
+          Pattern.compile("is too large to process.*\\(current batch size: (\\d{1,12})\\)"));
 
   /** And how long the prompt is. The first that is found counts. */
   private static final List<Pattern> PROMPT =
@@ -46,7 +48,8 @@ public record EngineError(
           Pattern.compile("passed (\\d{1,12}) input tokens"),
           Pattern.compile("prompt \\(length (\\d{1,12})\\)"),
           Pattern.compile("your (?:messages|prompt) resulted in (\\d{1,12}) tokens"),
-          Pattern.compile("contains (\\d{1,12}) input tokens"));
+          Pattern.compile("contains (\\d{1,12}) input tokens"),
+          Pattern.compile("input \\((\\d{1,12}) tokens\\) is too large"));
 
   /**
    * A prompt longer than the context.

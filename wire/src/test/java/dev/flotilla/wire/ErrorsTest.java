@@ -70,6 +70,7 @@ class ErrorsTest {
         "The decoder prompt (length 5000) is longer than the maximum model length of 4096. | 5000 | 4096",
         "This model's maximum context length is 4096 tokens. However, your messages resulted in 5000 tokens. | 5000 | 4096",
         "This model's maximum context length is 4096 tokens. | -1 | 4096",
+        "input (601 tokens) is too large to process. increase the physical batch size (current batch size: 512) | 601 | 512",
       })
   void aPromptThatIsTooLongIsUnderstood(String message, long prompt, long context) {
     assertThat(parse("{\"error\":{\"message\":\"" + message + "\"}}").overflow())

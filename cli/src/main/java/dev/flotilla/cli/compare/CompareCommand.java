@@ -112,6 +112,11 @@ public final class CompareCommand implements Callable<Integer> {
   private List<String> names = List.of();
 
   @Option(
+      names = "--embeddings",
+      description = "The probes for a model that answers /v1/embeddings, instead of chats.")
+  private boolean embeddings;
+
+  @Option(
       names = "--timeout",
       paramLabel = "SECONDS",
       converter = Seconds.class,
@@ -162,6 +167,7 @@ public final class CompareCommand implements Callable<Integer> {
   }
 
   private List<Probe> probes() {
+    List<Probe> all = embeddings ? Probes.embeddings() : Probes.all();
     List<Probe> chosen = new ArrayList<>();
     for (String name : names) {
       chosen.add(
@@ -171,9 +177,9 @@ public final class CompareCommand implements Callable<Integer> {
                       "--probe: there is no probe '"
                           + Text.printable(name)
                           + "'; there are "
-                          + String.join(", ", Probes.all().stream().map(Probe::name).toList()))));
+                          + String.join(", ", all.stream().map(Probe::name).toList()))));
     }
-    return chosen.isEmpty() ? Probes.all() : chosen;
+    return chosen.isEmpty() ? all : chosen;
   }
 
   private ProbeLimits limits() {

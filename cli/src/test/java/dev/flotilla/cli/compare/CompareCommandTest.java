@@ -3,6 +3,7 @@ package dev.flotilla.cli.compare;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.cli.TestShell;
+import dev.flotilla.testkit.EmbeddingLie;
 import dev.flotilla.testkit.Lie;
 import dev.flotilla.testkit.LyingEngine;
 import dev.flotilla.testkit.Script;
@@ -59,6 +60,29 @@ final class CompareCommandTest {
 
             0 same, 1 different; -o wide shows every difference
             """);
+  }
+
+  @Test
+  void serversOfEmbeddingsHaveProbesOfTheirOwn() {
+    try (ScriptedEngine one = LyingEngine.embedding(512);
+        ScriptedEngine same = LyingEngine.embedding(512);
+        ScriptedEngine liar = LyingEngine.embedding(EmbeddingLie.HALF_AS_LONG, 512)) {
+      assertThat(shell.run("compare", one.url(), same.url(), "--embeddings")).isZero();
+      assertThat(shell.out())
+          .contains("embedding-base64 ", "embedding-dimensions ")
+          .doesNotContain("plain ")
+          .contains(" same, 0 different\n");
+
+      assertThat(shell.run("compare", one.url(), liar.url(), "--embeddings")).isEqualTo(1);
+      assertThat(shell.out())
+          .contains(
+              """
+              embedding: the vector of one text
+                @@ vectors
+                - 48 numbers each
+                + 24 numbers each
+              """);
+    }
   }
 
   @Test

@@ -9,6 +9,7 @@ import dev.flotilla.hub.routing.Reservation;
 import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.server.ClientConnection;
 import dev.flotilla.shape.reply.Assembly;
+import dev.flotilla.shape.reply.EmbeddingsForm;
 import dev.flotilla.shape.reply.ReplyForm;
 import dev.flotilla.shape.reply.StreamShaper;
 import dev.flotilla.shape.reply.WholeShaper;
@@ -254,8 +255,7 @@ final class Attempt {
 
   private byte @Nullable [] shaped(ChunkScan scan, byte[] body) throws AttemptFailed {
     if (asked.endpoint() == Endpoint.EMBEDDINGS) {
-      answers.whole(Json.MAPPER.createObjectNode());
-      return scan.withModel(body);
+      return vectors(scan, body);
     }
     WholeShaper shaper = new WholeShaper(form, RequestIds::ofToolCall);
     byte[] asItCame = shaper.asItCame(scan, body);
@@ -271,6 +271,19 @@ final class Attempt {
     }
     answers.whole(shaped.orElseGet(Json.MAPPER::createObjectNode));
     return shaped.isEmpty() ? scan.withModel(body) : null;
+  }
+
+  private byte @Nullable [] vectors(ChunkScan scan, byte[] body) throws AttemptFailed {
+    if (!EmbeddingsForm.differs(form)) {
+      answers.whole(Json.MAPPER.createObjectNode());
+      return scan.withModel(body);
+    }
+    try {
+      answers.whole(EmbeddingsForm.shape((ObjectNode) Json.MAPPER.readTree(body), form));
+      return null;
+    } catch (JacksonException _) {
+      throw unwanted(NO_JSON);
+    }
   }
 
   private AttemptFailed unwanted(String reason) {

@@ -9,7 +9,8 @@ import java.util.Optional;
  * damaged file, another template or another tokenizer from this one. Kept as the model's reference
  * once it is accepted.
  *
- * @param answers one for each question that was answered
+ * @param answers one for each question that was answered, and for each text whose vector was made:
+ *     that has no options
  * @param texts one for each fixed text whose probability the engine tells; empty where it tells
  *     none
  * @param sample a short answer in full

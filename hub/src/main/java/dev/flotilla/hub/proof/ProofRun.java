@@ -103,15 +103,11 @@ public final class ProofRun {
           return going.refused(true);
         }
       }
-      Optional<ShapeCheck.Asked> form = Optional.empty();
-      if (!candidate.spec().embeddings()) {
-        ShapeCheck.Asked asked = shape(candidate, stand, going);
-        if (going.fellShort()) {
-          return going.refused(
-              going.amiss().stream().allMatch(each -> asked.cameLate(each.probe()))
-                  && crawls(stand, floor, size, going));
-        }
-        form = Optional.of(asked);
+      ShapeCheck.Asked asked = shape(candidate, stand, going);
+      if (going.fellShort()) {
+        return going.refused(
+            going.amiss().stream().allMatch(each -> asked.cameLate(each.probe()))
+                && crawls(stand, floor, size, going));
       }
       going.says("sanity", "proof 2 of 3: whether its answers are its model's");
       Evidence evidence;
@@ -129,15 +125,17 @@ public final class ProofRun {
         return going.refused(false);
       }
       if (candidate.spec().embeddings()) {
+        shapes.serves(asked);
         return going.passed(null, true, reference.isEmpty(), evidence);
       }
       going.says("speed", "proof 3 of 3: its speed");
       Curve curve = speed(stand, quick, floor, size);
       boolean held = going.measured(curve, floor, size);
-      form.filter(_ -> held).ifPresent(shapes::serves);
-      return held
-          ? going.passed(curve, !quick, reference.isEmpty(), evidence)
-          : going.refused(true);
+      if (!held) {
+        return going.refused(true);
+      }
+      shapes.serves(asked);
+      return going.passed(curve, !quick, reference.isEmpty(), evidence);
     } catch (IOException e) {
       going.failed(e);
       return going.refused(false);
@@ -186,10 +184,13 @@ public final class ProofRun {
 
   /**
    * Whether one that did not answer in time answers, but too slowly. One that gives no text at all
-   * is silent, not slow.
+   * is silent, not slow; and vectors have no speed that is promised.
    */
   private boolean crawls(Stand stand, double floor, SpeedRun.Size size, Going going)
       throws InterruptedException, SpeedRun.Disturbed, LaunchOver {
+    if (going.candidate.spec().embeddings()) {
+      return false;
+    }
     going.says("speed", "proof: whether it is only slow");
     try {
       SpeedRun run = speedRun(stand, size, SpeedRun.Room.ALONE);

@@ -96,13 +96,21 @@ final class SanityRun {
   /** Of a worker that answers embeddings alone. */
   Evidence embed() throws IOException {
     List<Embedding> embeddings = new ArrayList<>();
+    List<Answer> costs = new ArrayList<>();
     for (String text : Questions.TO_EMBED) {
       ObjectNode body = body().put("input", text);
-      JsonNode vector = reply("/v1/embeddings", body, "embeddings").at("/data/0/embedding");
+      JsonNode reply = reply("/v1/embeddings", body, "embeddings");
+      JsonNode vector = reply.at("/data/0/embedding");
       embeddings.add(
           new Embedding(text, vector.valueStream().map(value -> value.asDouble(0)).toList()));
+      costs.add(
+          new Answer(
+              text,
+              reply.at("/usage/prompt_tokens").asInt(-1),
+              counter.count(false, body().put("prompt", text)),
+              List.of()));
     }
-    return new Evidence(List.of(), List.of(), "", embeddings, List.of());
+    return new Evidence(costs, List.of(), "", embeddings, List.of());
   }
 
   private Answer answer(Question question) throws IOException {

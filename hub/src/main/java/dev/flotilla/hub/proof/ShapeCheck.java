@@ -36,8 +36,8 @@ import tools.jackson.core.JacksonException;
 
 /**
  * Whether a worker's replies have the form that its model's name promises: every probe of the
- * {@code shape} module, asked as a client asks it, held to the promise and, where another worker
- * serves the model, laid beside what that one showed.
+ * {@code shape} module for what it answers, chats or embeddings, asked as a client asks it, held to
+ * the promise and, where another worker serves the model, laid beside what that one showed.
  *
  * <p><b>Beside a serving worker.</b> What a worker showed in its own proof is kept for the life of
  * its launch. One that serves by an earlier proof, before this hub was started, is asked once, on a
@@ -145,7 +145,9 @@ public final class ShapeCheck {
               .run(
                   caller,
                   new ProbeTarget(stand.name(), target.contextTokens()),
-                  Probes.all(),
+                  target.capability() == Target.Capability.EMBEDDINGS
+                      ? Probes.embeddings()
+                      : Probes.all(),
                   probe -> leftOut(probe, promise, target, broken[0], goesOn),
                   result -> {
                     if (Verdict.of(promise, result) instanceof Broken) {

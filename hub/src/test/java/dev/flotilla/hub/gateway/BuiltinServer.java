@@ -18,8 +18,11 @@ import java.net.InetSocketAddress;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** The built-in engine in this process, with a template that knows tools. */
-final class BuiltinServer implements AutoCloseable {
+/** The built-in engine in this process, with a template of ours. */
+public final class BuiltinServer implements AutoCloseable {
+  /** The model's name. */
+  public static final String MODEL = Sameness.OWN_NAME;
+
   private final RunningEngine running;
   private final ScriptedEngine engine;
 
@@ -28,12 +31,22 @@ final class BuiltinServer implements AutoCloseable {
     this.engine = engine;
   }
 
-  static BuiltinServer start() {
+  /** With a template that knows tools. */
+  public static BuiltinServer start() {
+    return start(ChatTemplate.TOOLS);
+  }
+
+  /** With a template that opens a thought. */
+  static BuiltinServer thinking() {
+    return start(ChatTemplate.THINK);
+  }
+
+  private static BuiltinServer start(ChatTemplate template) {
     StartOptions options =
         new StartOptions(
             SmallModel.gguf(),
-            Sameness.OWN_NAME,
-            Optional.of(ChatTemplate.TOOLS.file()),
+            MODEL,
+            Optional.of(template.file()),
             OptionalInt.of(Sameness.CONTEXT),
             2,
             OptionalInt.of(1),
@@ -56,7 +69,7 @@ final class BuiltinServer implements AutoCloseable {
   }
 
   /** As the hub's tests have engines: it hands each request on. */
-  ScriptedEngine engine() {
+  public ScriptedEngine engine() {
     return engine;
   }
 

@@ -71,6 +71,7 @@ public enum Dialect {
           SUFFIX,
           BEST_OF,
           STRUCTURED_OUTPUTS,
+          DIMENSIONS,
           GUIDED_DECODING ->
           true;
       default -> false;

@@ -54,6 +54,8 @@ public enum Feature {
   GBNF_GRAMMAR("grammar", "answers by a GBNF grammar (grammar, json_schema)"),
   /** vLLM's {@code structured_outputs}, and {@code response_format} of {@code structural_tag}. */
   STRUCTURED_OUTPUTS("structured_outputs", "vLLM's structured outputs (structured_outputs)"),
+  /** {@code dimensions} of {@code /v1/embeddings}. */
+  DIMENSIONS("dimensions", "vectors of another length (dimensions)"),
   /** vLLM's {@code guided_…}, which it ignores since it calls them otherwise. */
   GUIDED_DECODING("guided_json", "guided decoding (guided_json, guided_regex, guided_choice)");
 

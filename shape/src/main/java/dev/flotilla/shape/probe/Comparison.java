@@ -23,6 +23,7 @@ import java.util.TreeSet;
  *       at all;
  *   <li>how the answers of one stream are mixed and shared out among its events;
  *   <li>{@code bytes} of a log-probability, which may be {@code null};
+ *   <li>whether some of a vector's numbers are whole;
  *   <li>what the model decides ({@link Probe#free()}): whether it ends by itself or at the limit,
  *       and so whether words follow a thought or its JSON is whole; whether and how often it calls
  *       a tool; with one that thinks all of this, for it may think until the limit;
@@ -117,6 +118,9 @@ public final class Comparison {
     }
     if (place.equals("chunk.choices")) {
       return "list";
+    }
+    if (place.equals("data[].embedding[]")) {
+      return "number"; // Of a vector's numbers some may be whole.
     }
     if (place.endsWith(".bytes")) {
       return seen.equals("list") || seen.equals("null") ? "list or null" : seen;

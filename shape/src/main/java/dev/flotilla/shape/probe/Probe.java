@@ -47,7 +47,8 @@ public record Probe(
   /** A part of the API. */
   public enum Form {
     CHAT("/v1/chat/completions"),
-    COMPLETION("/v1/completions");
+    COMPLETION("/v1/completions"),
+    EMBEDDING("/v1/embeddings");
 
     private final String path;
 
@@ -69,7 +70,9 @@ public record Probe(
     /** How many tools it calls. */
     CALLS,
     /** Whether its template has such messages at all: where it has not, the request is refused. */
-    TEMPLATE
+    TEMPLATE,
+    /** Whether its vectors can have another length: where they can't, the request is refused. */
+    DIMENSIONS
   }
 
   /** What is to come of a probe. */
@@ -88,6 +91,17 @@ public record Probe(
       finishes = Set.copyOf(finishes);
     }
   }
+
+  /**
+   * Vectors.
+   *
+   * @param vectors how many
+   * @param repeats whether the first text is the last one, too
+   * @param numbers of each vector, 0 where the model decides it
+   * @param base64 whether they are bytes in base64, else numbers
+   */
+  public record Embedded(int vectors, boolean repeats, int numbers, boolean base64)
+      implements Wanted {}
 
   /**
    * A refusal with OpenAI's error body.
@@ -140,6 +154,10 @@ public record Probe(
 
   static Builder completion(String name, String asks, String body) {
     return new Builder(name, asks, Form.COMPLETION, body);
+  }
+
+  static Builder embedding(String name, String asks, String body) {
+    return new Builder(name, asks, Form.EMBEDDING, body);
   }
 
   /** Puts a probe together; what is not said is plain. */
@@ -216,6 +234,10 @@ public record Probe(
         free.add(Free.ENDING);
       }
       return made(new Answered(content, finishes, logprobs));
+    }
+
+    Probe gives(Embedded vectors) {
+      return made(vectors);
     }
 
     Probe isRefused(int status) {

@@ -53,12 +53,20 @@ public final class Probes {
 
   private Probes() {}
 
+  /** Those for a model that answers chats and texts. */
   public static List<Probe> all() {
     return ALL;
   }
 
+  /** Those for a model that answers {@code /v1/embeddings} and nothing else. */
+  public static List<Probe> embeddings() {
+    return EmbeddingProbes.ALL;
+  }
+
   public static Optional<Probe> named(String name) {
-    return ALL.stream().filter(probe -> probe.name().equals(name)).findFirst();
+    return Stream.concat(ALL.stream(), EmbeddingProbes.ALL.stream())
+        .filter(probe -> probe.name().equals(name))
+        .findFirst();
   }
 
   private static List<Probe> chats() {

@@ -3,6 +3,7 @@ package dev.flotilla.shape.probe;
 import dev.flotilla.shape.dialect.Promise;
 import dev.flotilla.shape.probe.Probe.Answered;
 import dev.flotilla.shape.probe.Probe.Content;
+import dev.flotilla.shape.probe.Probe.Embedded;
 import dev.flotilla.shape.probe.Probe.Free;
 import dev.flotilla.shape.probe.Probe.Refused;
 import dev.flotilla.wire.WorkerSpec.Reasoning;
@@ -27,7 +28,7 @@ import java.util.stream.IntStream;
 final class PromisedShape {
   private static final String TEXT = "string";
   private static final String NUMBER = "integer";
-  private static final Refused BY_TEMPLATE = new Refused(400, Optional.empty());
+  private static final Refused FOR_THIS_MODEL = new Refused(400, Optional.empty());
 
   private final Probe probe;
   private final Promise promise;
@@ -45,8 +46,10 @@ final class PromisedShape {
   static List<Difference> differences(Probe probe, Promise promise, Shape shape) {
     PromisedShape promised = new PromisedShape(probe, promise, shape);
     switch (probe.wanted()) {
-      case Answered _ when promised.templateRefuses() -> promised.refused(BY_TEMPLATE);
+      case Answered _ when promised.templateRefuses() -> promised.refused(FOR_THIS_MODEL);
       case Answered answered -> promised.answered(answered);
+      case Embedded _ when promised.lengthRefused() -> promised.refused(FOR_THIS_MODEL);
+      case Embedded embedded -> promised.embedded(embedded);
       case Refused refused -> promised.refused(refused);
     }
     promised.others();
@@ -56,6 +59,11 @@ final class PromisedShape {
   /** The model's template has no such messages, and the client is told so. */
   private boolean templateRefuses() {
     return probe.free().contains(Free.TEMPLATE) && shape.seen("status").equals("400");
+  }
+
+  /** The model's vectors have one length, and the client is told so. */
+  private boolean lengthRefused() {
+    return probe.free().contains(Free.DIMENSIONS) && shape.seen("status").equals("400");
   }
 
   /** A model that thinks may do so until the limit, whatever it was to say then. */
@@ -97,6 +105,42 @@ final class PromisedShape {
       expect("usage", "object");
       usage();
     }
+  }
+
+  private void embedded(Embedded wanted) {
+    expect("status", "200");
+    expect("content-type", "application/json");
+    expect("body", "one JSON object");
+    expect("object", "\"list\"");
+    expect("model", "as asked");
+    expect("data", "list of " + wanted.vectors());
+    expect("data[].object", "\"embedding\"");
+    expect("data[].index", numbers(wanted.vectors()));
+    expect("data[].embedding", wanted.base64() ? TEXT : "list");
+    looked.add("data[].embedding[]");
+    expect("order of indexes", "counted from 0");
+    String seen = shape.seen("vectors");
+    looked.add("vectors");
+    if (wanted.numbers() > 0
+        ? !seen.equals(wanted.numbers() + " numbers each")
+        : !seen.endsWith(" numbers each")) {
+      String many = wanted.numbers() > 0 ? Integer.toString(wanted.numbers()) : "as many";
+      differences.add(new Difference("vectors", many + " numbers each", seen));
+    }
+    expect("numbers", "finite");
+    expect("length of vectors", "1");
+    if (wanted.vectors() > 1) {
+      expect("vectors of several texts", "each its own");
+    }
+    expect("usage", "object");
+    expect("usage.prompt_tokens", NUMBER);
+    expect("usage.total_tokens", NUMBER);
+    allow("usage.completion_tokens", Set.of(NUMBER, Shape.ABSENT), true);
+    expect("usage sum", "adds up");
+  }
+
+  private static Set<String> numbers(int count) {
+    return IntStream.range(0, count).mapToObj(Integer::toString).collect(Collectors.toSet());
   }
 
   private void refused(Refused wanted) {
@@ -192,11 +236,7 @@ final class PromisedShape {
   }
 
   private void choices(String prefix, Answered wanted) {
-    expect(
-        prefix + "index",
-        IntStream.range(0, probe.choices())
-            .mapToObj(Integer::toString)
-            .collect(Collectors.toSet()));
+    expect(prefix + "index", numbers(probe.choices()));
     Set<String> finishes =
         wanted.finishes().stream()
             .map(each -> '"' + each + '"')

@@ -61,7 +61,7 @@ public final class ShapeReader {
     if (!answers.isEmpty()) {
       facts.putAll(AnswerFacts.of(probe, answers.values()));
     }
-    if (reply.status() == 200) {
+    if (reply.status() == 200 && probe.form() != Probe.Form.EMBEDDING) {
       facts.putAll(AnswerFacts.usage(probe, answers.values(), usage));
     }
     forms.facts().forEach(facts::putIfAbsent);
@@ -89,7 +89,11 @@ public final class ShapeReader {
       }
       facts.put(BODY, "one JSON object");
       forms.take("", document);
-      message(document);
+      if (probe.form() != Probe.Form.EMBEDDING) {
+        message(document);
+      } else if (reply.status() == 200) {
+        facts.putAll(EmbeddingFacts.of(probe, document));
+      }
     } catch (StreamConstraintsException _) {
       facts.put(BODY, "JSON nested too deep, or with a number too long");
     } catch (JacksonException e) {

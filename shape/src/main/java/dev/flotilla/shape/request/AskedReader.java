@@ -54,6 +54,9 @@ final class AskedReader {
 
   Asked read() throws RequestRefused {
     if (endpoint == Endpoint.EMBEDDINGS) {
+      if (present("dimensions")) {
+        features.add(Feature.DIMENSIONS);
+      }
       return asked(List.of(), ToolChoice.FREE, -1);
     }
     answers();

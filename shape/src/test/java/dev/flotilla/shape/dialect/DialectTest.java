@@ -28,6 +28,7 @@ class DialectTest {
             Feature.SUFFIX,
             Feature.BEST_OF,
             Feature.STRUCTURED_OUTPUTS,
+            Feature.DIMENSIONS,
             Feature.GUIDED_DECODING);
     assertThat(lacking(Dialect.VLLM))
         .containsExactlyInAnyOrder(

@@ -15,6 +15,7 @@ import dev.flotilla.wire.WorkerSpec.Reasoning;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -124,11 +125,13 @@ class ProbeRunTest {
 
   @Test
   void probesHaveNamesOfTheirOwnAndBodiesThatAreJsonButOne() {
-    assertThat(Probes.all()).extracting(Probe::name).doesNotHaveDuplicates();
-    assertThat(Probes.all())
+    List<Probe> all = new ArrayList<>(Probes.all());
+    all.addAll(Probes.embeddings());
+    assertThat(all).extracting(Probe::name).doesNotHaveDuplicates();
+    assertThat(all)
         .filteredOn(probe -> !Json.read(probe.call(TARGET).body()).isObject())
         .extracting(Probe::name)
-        .containsExactly("no-json");
+        .containsExactly("no-json", "embedding-no-json");
   }
 
   private static ProbeRun run() {
