@@ -226,7 +226,7 @@ final class EmbeddingsProofTest {
       serves(worker("one/m-1", "llama-server", one.port()));
 
       assertThat(proved(worker("two/m-1", "llama-server", cut.port())).reason())
-          .isEqualTo(
+          .startsWith(
               "its shape is not its model's: embedding: expected as one/m-1 answers: "
                   + "vectors 48 numbers each, seen vectors 24 numbers each");
     }

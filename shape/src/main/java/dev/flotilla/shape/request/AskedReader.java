@@ -39,6 +39,8 @@ final class AskedReader {
           "tools",
           "truncation");
 
+  private static final List<String> ENCODINGS = List.of("float", "base64");
+
   private static final List<String> FORMATS =
       List.of("text", "json_object", "json_schema", "structural_tag");
 
@@ -54,9 +56,7 @@ final class AskedReader {
 
   Asked read() throws RequestRefused {
     if (endpoint == Endpoint.EMBEDDINGS) {
-      if (present("dimensions")) {
-        features.add(Feature.DIMENSIONS);
-      }
+      embeddings();
       return asked(List.of(), ToolChoice.FREE, -1);
     }
     answers();
@@ -84,6 +84,35 @@ final class AskedReader {
       features.add(Feature.STREAMED_LOGPROBS_WITH_TOOLS);
     }
     return asked(stop, choice, topLogprobs);
+  }
+
+  /** Engines refuse the same, each with a code of its own. */
+  private void embeddings() throws RequestRefused {
+    if (present("dimensions")) {
+      features.add(Feature.DIMENSIONS);
+    }
+    if (present("encoding_format")
+        && !ENCODINGS.contains(value("encoding_format").asString(""))) {
+      throw RequestRefused.value("encoding_format", "one of " + String.join(", ", ENCODINGS));
+    }
+    JsonNode input = value("input");
+    if (isNothing(input)) {
+      throw RequestRefused.value("input", "a text, a list of texts, or tokens, and not empty");
+    }
+    boolean tokens = input.path(0).isNumber();
+    if (input.isArray()) {
+      for (JsonNode each : input) {
+        // llama-server would make one vector of texts and tokens together.
+        if (tokens ? !each.isNumber() : isNothing(each)) {
+          throw RequestRefused.value(
+              "input", "tokens alone, or texts and lists of tokens of which none is empty");
+        }
+      }
+    }
+  }
+
+  private static boolean isNothing(JsonNode input) {
+    return input.isString() ? input.stringValue().isEmpty() : !input.isArray() || input.isEmpty();
   }
 
   private Asked asked(List<String> stop, ToolChoice choice, int topLogprobs) {

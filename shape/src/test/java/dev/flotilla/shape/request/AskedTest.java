@@ -130,6 +130,40 @@ class AskedTest {
     assertThat(chat(",\"stream\":true").streamedBy(Dialect.VLLM)).isTrue();
   }
 
+  @Test
+  void vectorsOfAnotherLengthAreAFeature() throws Exception {
+    assertThat(asked(Endpoint.EMBEDDINGS, "{\"model\":\"m\",\"input\":[[1,2],\"a\"]}").features())
+        .isEmpty();
+    assertThat(
+            asked(
+                    Endpoint.EMBEDDINGS,
+                    "{\"model\":\"m\",\"input\":[1,2],\"dimensions\":8}")
+                .features())
+        .containsExactly(Feature.DIMENSIONS);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "\"input\":\"\" | input",
+        "\"input\":[] | input",
+        "\"input\":[\"a\",\"\"] | input",
+        "\"input\":[\"a\",[]] | input",
+        "\"input\":[\"a\",7] | input",
+        "\"input\":[7,\"a\"] | input",
+        "\"input\":[{}] | input",
+        "\"input\":\"a\",\"encoding_format\":\"hex\" | encoding_format",
+        "\"input\":\"a\",\"encoding_format\":[1] | encoding_format",
+      })
+  void whatNoVectorIsMadeOfIsRefusedAndNamed(String fields, String field) {
+    RequestRefused refused =
+        catchThrowableOfType(
+            RequestRefused.class,
+            () -> asked(Endpoint.EMBEDDINGS, "{\"model\":\"m\"," + fields + "}"));
+    assertThat(refused.error().param()).isEqualTo(field);
+  }
+
   private static Asked chat(String more) throws RequestRefused {
     return asked(
         Endpoint.CHAT,
