@@ -13,7 +13,8 @@ import tools.jackson.databind.node.ObjectNode;
 /** A way in which an engine says something else of embeddings than the API has it. */
 public enum EmbeddingLie {
   // What was asked for and is not done.
-  BASE64_IGNORED("gives numbers, whatever is asked for", ask -> ask.remove("encoding_format"), _ -> {}),
+  BASE64_IGNORED(
+      "gives numbers, whatever is asked for", ask -> ask.remove("encoding_format"), _ -> {}),
   DIMENSIONS_IGNORED("gives vectors of its own length", ask -> ask.remove("dimensions"), _ -> {}),
   LIST_CUT(
       "makes one vector of a list",

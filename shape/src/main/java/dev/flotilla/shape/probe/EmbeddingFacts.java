@@ -35,7 +35,8 @@ final class EmbeddingFacts {
       double[] vector = vector(each.path("embedding"));
       vectors.add(vector);
       numbers.add(numbers(vector));
-      lengths.add(Math.abs(Math.sqrt(dot(vector, vector)) - 1) <= LENGTH_TOLERANCE ? "1" : "another");
+      lengths.add(
+          Math.abs(Math.sqrt(dot(vector, vector)) - 1) <= LENGTH_TOLERANCE ? "1" : "another");
     }
     facts.put("order of indexes", counted ? "counted from 0" : "another");
     facts.put("vectors", sizes(vectors));

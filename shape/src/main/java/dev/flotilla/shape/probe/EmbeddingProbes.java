@@ -24,10 +24,13 @@ final class EmbeddingProbes {
           Probe.embedding(
                   "embedding-list",
                   "the vectors of several texts, in their order",
-                  body("\"input\":[\"The river runs.\",\"Two and two is four.\",\"The river runs.\"]"))
+                  body(
+                      "\"input\":[\"The river runs.\",\"Two and two is four.\",\"The river runs.\"]"))
               .gives(new Embedded(3, true, 0, false)),
           Probe.embedding(
-                  "embedding-float", "numbers, asked for", body(TEXT, "\"encoding_format\":\"float\""))
+                  "embedding-float",
+                  "numbers, asked for",
+                  body(TEXT, "\"encoding_format\":\"float\""))
               .gives(ONE),
           Probe.embedding(
                   "embedding-base64",
@@ -69,14 +72,17 @@ final class EmbeddingProbes {
                   "a body that is no JSON",
                   "{\"model\":\"$MODEL\",\"input\":[")
               .isRefused(400),
-          Probe.embedding("embedding-no-input", "nothing to make a vector of", body("\"user\":\"a\""))
+          Probe.embedding(
+                  "embedding-no-input", "nothing to make a vector of", body("\"user\":\"a\""))
               .isRefused(400),
           Probe.embedding("embedding-empty", "an empty text", body("\"input\":\"\""))
               .isRefused(400),
           Probe.embedding("embedding-empty-list", "a list of no texts", body("\"input\":[]"))
               .isRefused(400),
           Probe.embedding(
-                  "embedding-empty-among", "an empty text among others", body("\"input\":[\"a\",\"\"]"))
+                  "embedding-empty-among",
+                  "an empty text among others",
+                  body("\"input\":[\"a\",\"\"]"))
               .isRefused(400),
           Probe.embedding("embedding-bad-input", "an input of a wrong type", body("\"input\":5"))
               .isRefused(400),
@@ -91,7 +97,9 @@ final class EmbeddingProbes {
                   "{\"model\":\"no-such-model\"," + TEXT + "}")
               .isRefused(404, "model_not_found"),
           Probe.embedding(
-                  "embedding-too-long", "a text longer than the context", body("\"input\":\"$LONG$LONG\""))
+                  "embedding-too-long",
+                  "a text longer than the context",
+                  body("\"input\":\"$LONG$LONG\""))
               .isRefused(400, "context_length_exceeded"));
 
   private EmbeddingProbes() {}

@@ -37,7 +37,8 @@ final class Forms {
   private static final Set<String> MODELS = Set.of("model", "chunk.model", "usage chunk.model");
 
   /** Lists whose length is part of the shape. */
-  private static final Set<String> COUNTED = Set.of("choices", "data", "tool_calls", "top_logprobs");
+  private static final Set<String> COUNTED =
+      Set.of("choices", "data", "tool_calls", "top_logprobs");
 
   private final String asked;
   private final int placesMax;

@@ -91,8 +91,7 @@ final class AskedReader {
     if (present("dimensions")) {
       features.add(Feature.DIMENSIONS);
     }
-    if (present("encoding_format")
-        && !ENCODINGS.contains(value("encoding_format").asString(""))) {
+    if (present("encoding_format") && !ENCODINGS.contains(value("encoding_format").asString(""))) {
       throw RequestRefused.value("encoding_format", "one of " + String.join(", ", ENCODINGS));
     }
     JsonNode input = value("input");

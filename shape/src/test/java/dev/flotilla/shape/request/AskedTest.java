@@ -135,9 +135,7 @@ class AskedTest {
     assertThat(asked(Endpoint.EMBEDDINGS, "{\"model\":\"m\",\"input\":[[1,2],\"a\"]}").features())
         .isEmpty();
     assertThat(
-            asked(
-                    Endpoint.EMBEDDINGS,
-                    "{\"model\":\"m\",\"input\":[1,2],\"dimensions\":8}")
+            asked(Endpoint.EMBEDDINGS, "{\"model\":\"m\",\"input\":[1,2],\"dimensions\":8}")
                 .features())
         .containsExactly(Feature.DIMENSIONS);
   }
