@@ -4,10 +4,12 @@ import java.util.Arrays;
 
 /**
  * The inputs of matrix products: some rows of the step, quantised once for all the matrices that
- * they meet.
+ * they meet and that take them in the same way.
  *
- * <p>Each 32 consecutive numbers of a row become whole numbers from -127 to 127 and one scale,
- * {@code x = dx * q}. A row is quantised by itself, so it is the same in every step. Rows are cut
+ * <p>Each 32 or 256 consecutive numbers of a row become whole numbers from -127 to 127 and one
+ * scale, {@code x = dx * q}: what llama.cpp makes of them for weights of the matrix's type ({@link
+ * PackedMatrix#activationBlock}), so that both engines make the same errors where they have the
+ * same numbers. A row is quantised by itself, so it is the same in every step. Rows are cut
  * into tiles of 8, 4 or 1 columns; in a tile the columns of one k stand together, as the kernels
  * broadcast them, each number twice in an int because kernels multiply pairs of 16-bit lanes. A
  * tile may have more columns than there are rows; what is computed for these is not used.
@@ -39,7 +41,7 @@ public final class Activations {
   /** {@code [tile][32 k][column]}: scales. */
   final float[] scales;
 
-  /** {@code [tile][32 k][column]}: scales times sums of 32. */
+  /** {@code [tile][32 k][column]}: scales times sums of 32, for minima. */
   final float[] scaledSums;
 
   /** {@code [tile][k][column]}: the numbers as they were; see {@link #needs}. */
@@ -50,6 +52,7 @@ public final class Activations {
 
   private float[] source = new float[0];
   private int stride;
+  private int block;
   private boolean hasPlain;
   private boolean hasWhole;
 
@@ -79,6 +82,7 @@ public final class Activations {
     }
     source = from;
     stride = rowStride;
+    block = 0;
     hasPlain = false;
     hasWhole = false;
     rows = rowCount;
@@ -91,6 +95,17 @@ public final class Activations {
       tileWidth[tiles++] = width;
       first += width;
     }
+  }
+
+  /** Numbers that share a scale, 0 while there are no quantised ones. */
+  int block() {
+    return block;
+  }
+
+  /** Says how many numbers shall share a scale when {@link #quantise} is called for each tile. */
+  void beginBlocks(int numbersPerScale) {
+    block = numbersPerScale;
+    hasWhole = false;
   }
 
   /** Tiles of the rows. */
@@ -118,20 +133,23 @@ public final class Activations {
     for (int column = 0; column < width; column++) {
       int row = tileFirst[tile] + column;
       if (width == 1) {
-        kernels.quantise(source, row * stride, columns, numbers, start, scales, sums);
+        kernels.quantise(
+            source, row * stride, columns, block, numbers, start, scales, scaledSums, sums);
       } else if (row < rows) {
         kernels.quantise(
-            source, row * stride, columns, scratch.numbers, 0, scratch.scales, scratch.sums);
+            source,
+            row * stride,
+            columns,
+            block,
+            scratch.numbers,
+            0,
+            scratch.scales,
+            scratch.scaledSums,
+            scratch.sums);
         spread(start, column, width, scratch);
       } else {
         clear(start, column, width);
       }
-    }
-    int count = columns / 32 * width;
-    for (int i = start / 32, s = start / 16; i < start / 32 + count; i++) {
-      // sums of 16 stand in rows of the tile's columns, two rows for each 32
-      int first = s + (i - start / 32) / width * 2 * width + (i - start / 32) % width;
-      scaledSums[i] = scales[i] * (sums[first] + sums[first + width]);
     }
   }
 
@@ -141,6 +159,7 @@ public final class Activations {
     }
     for (int b = 0, to = start / 32 + column; b < columns / 32; b++, to += width) {
       scales[to] = scratch.scales[b];
+      scaledSums[to] = scratch.scaledSums[b];
     }
     for (int b = 0, to = start / 16 + column; b < columns / 16; b++, to += width) {
       sums[to] = scratch.sums[b];
@@ -153,6 +172,7 @@ public final class Activations {
     }
     for (int b = 0, to = start / 32 + column; b < columns / 32; b++, to += width) {
       scales[to] = 0;
+      scaledSums[to] = 0;
     }
     for (int b = 0, to = start / 16 + column; b < columns / 16; b++, to += width) {
       sums[to] = 0;

@@ -29,7 +29,8 @@ public final class Compute {
   private final PackedMatrix[] matrices = new PackedMatrix[4];
   private final float[][] outputs = new float[4][];
   private Activations inputs = new Activations(1, 32);
-  private int matrixCount;
+  private int matricesFrom;
+  private int matricesTo;
   private int tilesFrom;
   private int tilesTo;
 
@@ -111,12 +112,25 @@ public final class Compute {
   /**
    * Quantises rows of {@code columns} numbers that begin each {@code stride} numbers; {@code from}
    * stays as it is until their products are made.
+   *
+   * @param first the matrix that they meet first. One that takes activations in another way has
+   *     them quantised anew.
    */
-  public void quantise(Activations into, float[] from, int rows, int columns, int stride) {
+  public void quantise(
+      Activations into, PackedMatrix first, float[] from, int rows, int columns, int stride) {
     into.begin(from, rows, columns, stride);
     inputs = into;
-    if (into.tiles() == 1) {
-      into.quantise(0, kernels, scratches[0]);
+    quantiseFor(first);
+  }
+
+  private void quantiseFor(PackedMatrix matrix) {
+    int block = matrix.activationBlock();
+    if (block == 0 || block == inputs.block()) {
+      return;
+    }
+    inputs.beginBlocks(block);
+    if (inputs.tiles() == 1) {
+      inputs.quantise(0, kernels, scratches[0]);
     } else {
       workers.run(quantiseRegion);
     }
@@ -179,30 +193,42 @@ public final class Compute {
 
   private void products(Activations x, int count) {
     inputs = x;
-    matrixCount = count;
-    for (int m = 0; m < count; m++) {
-      if (x.needs(matrices[m].form())) {
-        fillForm = matrices[m].form();
-        workers.run(fillRegion);
-        x.filled(fillForm);
+    for (matricesFrom = 0; matricesFrom < count; matricesFrom = matricesTo) {
+      matricesTo = alike(matricesFrom, count);
+      quantiseFor(matrices[matricesFrom]);
+      for (int m = matricesFrom; m < matricesTo; m++) {
+        if (x.needs(matrices[m].form())) {
+          fillForm = matrices[m].form();
+          workers.run(fillRegion);
+          x.filled(fillForm);
+        }
+      }
+      for (tilesFrom = 0; tilesFrom < x.tiles(); tilesFrom = tilesTo) {
+        tilesTo = Math.min(x.tiles(), tilesFrom + TILES_AT_ONCE);
+        workers.run(productRegion);
       }
     }
-    for (tilesFrom = 0; tilesFrom < x.tiles(); tilesFrom = tilesTo) {
-      tilesTo = Math.min(x.tiles(), tilesFrom + TILES_AT_ONCE);
-      workers.run(productRegion);
+  }
+
+  /** Where the matrices end that take activations as the first of them does. */
+  private int alike(int first, int count) {
+    int end = first + 1;
+    while (end < count && matrices[end].activationBlock() == matrices[first].activationBlock()) {
+      end++;
     }
+    return end;
   }
 
   private void productOn(int worker) {
     Scratch scratch = scratches[worker];
     int pairs = 0;
-    for (int m = 0; m < matrixCount; m++) {
+    for (int m = matricesFrom; m < matricesTo; m++) {
       pairs += matrices[m].groupPairs();
     }
     int piece = Math.max(1, pairs / (workers.size() * 8));
     for (int from = workers.claim() * piece; from < pairs; from = workers.claim() * piece) {
       for (int pair = from; pair < Math.min(pairs, from + piece); pair++) {
-        int m = 0;
+        int m = matricesFrom;
         int inMatrix = pair;
         while (inMatrix >= matrices[m].groupPairs()) {
           inMatrix -= matrices[m++].groupPairs();

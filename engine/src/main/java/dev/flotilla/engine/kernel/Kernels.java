@@ -56,14 +56,58 @@ interface Kernels {
   void floats(float[] panel, int from, int count, Activations x, int tile, float[] out);
 
   /**
-   * Quantises a row, a multiple of 32 numbers: {@code x = scale * number}.
+   * Quantises a row: {@code x = scale * number}, with whole numbers from -127 to 127.
    *
+   * @param count of the row, a multiple of {@code block}
+   * @param block numbers that share a scale, 32 or 256; see {@link #scale}
    * @param numbers from {@code to} on, each in both halves of an int
    * @param scales one for each 32, from {@code to / 32} on
+   * @param scaledSums of each 32 numbers, from {@code to / 32} on; see {@link #scaledSum}
    * @param sums of each 16 numbers, from {@code to / 16} on
    */
   void quantise(
-      float[] source, int from, int count, int[] numbers, int to, float[] scales, int[] sums);
+      float[] source,
+      int from,
+      int count,
+      int block,
+      int[] numbers,
+      int to,
+      float[] scales,
+      float[] scaledSums,
+      int[] sums);
+
+  /** What numbers of a block are multiplied with before they are rounded to whole ones. */
+  static float inverse(float largest) {
+    return largest == 0 ? 0 : 127f / largest;
+  }
+
+  /**
+   * The scale of a block of activations, as llama.cpp has it: of 32 numbers in half precision
+   * (Q8_0, Q8_1), of 256 in single (Q8_K; there the largest number's sign is the scale's, which no
+   * product shows). What is too large for half precision stays as it is.
+   *
+   * <p>Source: {@code quantize_row_q8_*} in {@code ggml/src/ggml-cpu/arch/x86/quants.c} and {@code
+   * ggml/src/ggml-quants.c}.
+   */
+  static float scale(float largest, int block) {
+    if (block == PackedMatrix.WIDE_BLOCK) {
+      return largest == 0 ? 0 : 1f / inverse(largest);
+    }
+    return half(largest / 127f);
+  }
+
+  /**
+   * What a minimum is multiplied with: the sum of 32 numbers times their scale, in half precision
+   * of the scale that was not rounded (Q8_1), or in single where blocks have 256 numbers.
+   */
+  static float scaledSum(float largest, float scale, int block, int sum) {
+    return block == PackedMatrix.WIDE_BLOCK ? scale * sum : half(largest / 127f * sum);
+  }
+
+  private static float half(float x) {
+    float half = Float.float16ToFloat(Float.floatToFloat16(x));
+    return Float.isInfinite(half) ? x : half;
+  }
 
   /**
    * Widens numbers in half precision, none of them infinite, of four pages: at each of the four

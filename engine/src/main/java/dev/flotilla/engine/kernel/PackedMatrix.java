@@ -23,6 +23,11 @@ import java.nio.ByteOrder;
  */
 public final class PackedMatrix {
   static final int GROUP = 32;
+
+  /** Activations that share a scale where weights come in blocks of 256, and where they don't. */
+  static final int WIDE_BLOCK = 256;
+
+  static final int BLOCK = 32;
   static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   static final ValueLayout.OfFloat FLOAT =
@@ -152,6 +157,18 @@ public final class PackedMatrix {
   /** Groups by twos, the last perhaps alone. */
   int groupPairs() {
     return Math.ceilDiv(groups(), 2);
+  }
+
+  /**
+   * Activations that share a scale when they are multiplied with this matrix, as many as in
+   * llama.cpp; 0 where they are not quantised.
+   */
+  int activationBlock() {
+    return switch (type) {
+      case F32, F16, BF16 -> 0;
+      case Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_XS -> WIDE_BLOCK;
+      default -> BLOCK;
+    };
   }
 
   /** Numbers to a scale. */

@@ -127,16 +127,23 @@ final class ScalarKernels implements Kernels {
 
   @Override
   public void quantise(
-      float[] source, int from, int count, int[] numbers, int to, float[] scales, int[] sums) {
-    for (int b = 0; b < count; b += 32) {
+      float[] source,
+      int from,
+      int count,
+      int block,
+      int[] numbers,
+      int to,
+      float[] scales,
+      float[] scaledSums,
+      int[] sums) {
+    for (int b = 0; b < count; b += block) {
       float largest = 0;
-      for (int i = from + b; i < from + b + 32; i++) {
+      for (int i = from + b; i < from + b + block; i++) {
         largest = Math.max(largest, Math.abs(source[i]));
       }
-      float scale = largest / 127f;
-      float inverse = scale == 0 ? 0 : 1f / scale;
-      scales[(to + b) / 32] = scale;
-      for (int half = b; half < b + 32; half += 16) {
+      float inverse = Kernels.inverse(largest);
+      float scale = Kernels.scale(largest, block);
+      for (int half = b; half < b + block; half += 16) {
         int sum = 0;
         for (int i = half; i < half + 16; i++) {
           int number = whole(source[from + i], inverse);
@@ -145,11 +152,16 @@ final class ScalarKernels implements Kernels {
         }
         sums[(to + half) / 16] = sum;
       }
+      for (int i = (to + b) / 32; i < (to + b + block) / 32; i++) {
+        scales[i] = scale;
+        int sum = sums[2 * i] + sums[2 * i + 1];
+        scaledSums[i] = Kernels.scaledSum(largest, scale, block, sum);
+      }
     }
   }
 
   private static int whole(float x, float inverse) {
-    int bits = Float.floatToRawIntBits(Math.fma(x, inverse, Exp.ROUND));
+    int bits = Float.floatToRawIntBits(x * inverse + Exp.ROUND);
     int number = bits - Float.floatToRawIntBits(Exp.ROUND);
     return Math.max(-127, Math.min(127, number)); // what is no number, too
   }

@@ -16,6 +16,7 @@ final class Scratch {
   final int[] numbers;
 
   final float[] scales;
+  final float[] scaledSums;
   final int[] sums;
 
   /**
@@ -49,6 +50,7 @@ final class Scratch {
     second = new GroupScratch(columnsMax);
     numbers = new int[columnsMax];
     scales = new float[columnsMax / 32];
+    scaledSums = new float[columnsMax / 32];
     sums = new int[columnsMax / 16];
     keys = new float[PagedAttention.STRETCH * headSize];
     values = new float[PagedAttention.STRETCH * headSize];

@@ -77,8 +77,16 @@ final class SimdKernels implements Kernels {
 
   @Override
   public void quantise(
-      float[] source, int from, int count, int[] numbers, int to, float[] scales, int[] sums) {
-    VectorFloats.quantise(source, from, count, numbers, to, scales, sums);
+      float[] source,
+      int from,
+      int count,
+      int block,
+      int[] numbers,
+      int to,
+      float[] scales,
+      float[] scaledSums,
+      int[] sums) {
+    VectorFloats.quantise(source, from, count, block, numbers, to, scales, scaledSums, sums);
   }
 
   @Override

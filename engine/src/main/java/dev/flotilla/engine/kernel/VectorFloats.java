@@ -14,22 +14,29 @@ final class VectorFloats {
   private VectorFloats() {}
 
   static void quantise(
-      float[] source, int from, int count, int[] numbers, int to, float[] scales, int[] sums) {
-    FloatVector round = FloatVector.broadcast(F, Exp.ROUND);
-    for (int b = 0; b < count; b += 32) {
+      float[] source,
+      int from,
+      int count,
+      int block,
+      int[] numbers,
+      int to,
+      float[] scales,
+      float[] scaledSums,
+      int[] sums) {
+    for (int b = 0; b < count; b += block) {
       FloatVector most = FloatVector.zero(F);
-      for (int i = from + b; i < from + b + 32; i += LANES) {
+      for (int i = from + b; i < from + b + block; i += LANES) {
         most = most.max(FloatVector.fromArray(F, source, i).abs());
       }
-      float scale = most.reduceLanes(VectorOperators.MAX) / 127f;
-      float inverse = scale == 0 ? 0 : 1f / scale;
-      scales[(to + b) / 32] = scale;
-      for (int half = b; half < b + 32; half += 16) {
+      float largest = most.reduceLanes(VectorOperators.MAX);
+      float inverse = Kernels.inverse(largest);
+      for (int half = b; half < b + block; half += 16) {
         IntVector sum = IntVector.zero(VectorWidth.INTS);
         for (int i = half; i < half + 16; i += LANES) {
           IntVector number =
               FloatVector.fromArray(F, source, from + i)
-                  .fma(FloatVector.broadcast(F, inverse), round)
+                  .mul(inverse)
+                  .add(Exp.ROUND)
                   .reinterpretAsInts()
                   .sub(ROUND_BITS)
                   .min(127)
@@ -41,6 +48,12 @@ final class VectorFloats {
               .intoArray(numbers, to + i);
         }
         sums[(to + half) / 16] = sum.reduceLanes(VectorOperators.ADD);
+      }
+      float scale = Kernels.scale(largest, block);
+      for (int i = (to + b) / 32; i < (to + b + block) / 32; i++) {
+        scales[i] = scale;
+        int sum = sums[2 * i] + sums[2 * i + 1];
+        scaledSums[i] = Kernels.scaledSum(largest, scale, block, sum);
       }
     }
   }

@@ -195,7 +195,8 @@ public final class Transformer implements ModelRunner, AutoCloseable {
       }
       passed(Part.ROWS);
       if (speaking > 0) {
-        compute.quantise(narrow, normed, speaking, shape.width(), shape.width());
+        compute.quantise(
+            narrow, model.output(), normed, speaking, shape.width(), shape.width());
         passed(Part.QUANTISE);
         compute.product(narrow, model.output(), out.rowArrays());
         passed(Part.LOGITS);
@@ -247,7 +248,7 @@ public final class Transformer implements ModelRunner, AutoCloseable {
   private void attend(int count) {
     each(count, normAttention);
     passed(Part.ROWS);
-    compute.quantise(narrow, normed, count, shape.width(), shape.width());
+    compute.quantise(narrow, weights.query(), normed, count, shape.width(), shape.width());
     passed(Part.QUANTISE);
     compute.products(
         narrow, weights.query(), queries, weights.key(), keys, weights.value(), values);
@@ -259,18 +260,20 @@ public final class Transformer implements ModelRunner, AutoCloseable {
   }
 
   private void feedBehindAttention(int count) {
-    compute.quantise(narrow, attended, count, shape.queryWidth(), shape.queryWidth());
+    compute.quantise(
+        narrow, weights.attentionOut(), attended, count, shape.queryWidth(), shape.queryWidth());
     passed(Part.QUANTISE);
     compute.product(narrow, weights.attentionOut(), added);
     passed(Part.ATTENTION_OUT);
     each(count, addAttention);
     passed(Part.ROWS);
-    compute.quantise(narrow, normed, count, shape.width(), shape.width());
+    compute.quantise(narrow, weights.gate(), normed, count, shape.width(), shape.width());
     passed(Part.QUANTISE);
     compute.products(narrow, weights.gate(), gate, weights.up(), up);
     compute.gate(gate, up, count * shape.feedForward(), shape.gelu());
     passed(Part.FEED_UP);
-    compute.quantise(wide, gate, count, shape.feedForward(), shape.feedForward());
+    compute.quantise(
+        wide, weights.down(), gate, count, shape.feedForward(), shape.feedForward());
     passed(Part.QUANTISE);
     compute.product(wide, weights.down(), added);
     passed(Part.FEED_DOWN);

@@ -195,29 +195,61 @@ class KernelsTest {
     assertThat(to[0]).contains(1f, -65504f, 0x1p-24f);
   }
 
-  @Test
-  void quantisedRowsAreTheSameInEveryBit() {
-    float[] row = floats(256);
-    for (int i = 64; i < 96; i++) {
-      row[i] = 0;
+  @ParameterizedTest
+  @ValueSource(ints = {PackedMatrix.BLOCK, PackedMatrix.WIDE_BLOCK})
+  void quantisedRowsAreTheSameInEveryBit(int block) {
+    float[] row = floats(512);
+    row[100] = -1.5f; // the largest
+    for (int i = 256; i < 512; i++) {
+      row[i] = i < 300 ? 0 : row[i] * 1e-7f;
     }
-    int[][] numbers = new int[2][256 + 32];
-    float[][] scales = new float[2][9];
-    int[][] sums = new int[2][18];
+    int[][] numbers = new int[2][512 + 32];
+    float[][] scales = new float[2][17];
+    float[][] scaledSums = new float[2][17];
+    int[][] sums = new int[2][34];
     Kernels[] both = {new ScalarKernels(), new SimdKernels()};
     for (int i = 0; i < 2; i++) {
-      both[i].quantise(row, 0, 256, numbers[i], 32, scales[i], sums[i]);
+      both[i].quantise(row, 0, 512, block, numbers[i], 32, scales[i], scaledSums[i], sums[i]);
     }
     assertThat(numbers[1]).containsExactly(numbers[0]);
     assertThat(scales[1]).containsExactly(scales[0]);
+    assertThat(scaledSums[1]).containsExactly(scaledSums[0]);
     assertThat(sums[1]).containsExactly(sums[0]);
-    assertThat(numbers[0][40] >> 16).isEqualTo(Math.round(row[8] / scales[0][1]));
+    assertThat(numbers[0][32 + 100] >> 16).isEqualTo(-127);
+    assertThat((numbers[0][32 + 8] >> 16) * scales[0][1])
+        .isCloseTo(row[8], Offset.offset(scales[0][1] * 0.6f));
+    boolean wide = block == PackedMatrix.WIDE_BLOCK;
+    assertThat(scales[0][2]).isEqualTo(wide ? scales[0][4] : half(scales[0][2]));
+    assertThat(scaledSums[0][1])
+        .isCloseTo(scales[0][1] * (sums[0][2] + sums[0][3]), Offset.offset(0.01f));
+  }
+
+  private static float half(float x) {
+    return Float.float16ToFloat(Float.floatToFloat16(x));
+  }
+
+  /** Of one layer a file may have matrices in types that take activations in different ways. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 13})
+  void matricesOfDifferentTypesShareRows(int rows) {
+    TensorType[] types = {TensorType.Q4_K, TensorType.Q8_0, TensorType.F16};
+    PackedMatrix[] matrices = {matrix(types[0]), matrix(types[1]), matrix(types[2])};
+    float[] x = inputs(rows);
+    Compute compute = new Compute(new SimdKernels(), workers, COLUMNS, 32, 1);
+    Activations activations = new Activations(rows, COLUMNS);
+    float[][] out = new float[3][rows * ROWS];
+    compute.quantise(activations, matrices[1], x, rows, COLUMNS, COLUMNS);
+    compute.products(
+        activations, matrices[0], out[0], matrices[1], out[1], matrices[2], out[2]);
+    for (int i = 0; i < 3; i++) {
+      assertThat(out[i]).as("%s", types[i]).containsExactly(product(new SimdKernels(), matrices[i], x, rows));
+    }
   }
 
   private float[] product(Kernels kernels, PackedMatrix matrix, float[] x, int rows) {
     Compute compute = new Compute(kernels, workers, COLUMNS, 32, 1);
     Activations activations = new Activations(rows, COLUMNS);
-    compute.quantise(activations, x, rows, COLUMNS, COLUMNS);
+    compute.quantise(activations, matrix, x, rows, COLUMNS, COLUMNS);
     float[] out = new float[rows * ROWS];
     compute.product(activations, matrix, out);
     return out;
