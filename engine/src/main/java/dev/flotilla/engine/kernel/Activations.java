@@ -9,8 +9,8 @@ import java.util.Arrays;
  * <p>Each 32 or 256 consecutive numbers of a row become whole numbers from -127 to 127 and one
  * scale, {@code x = dx * q}: what llama.cpp makes of them for weights of the matrix's type ({@link
  * PackedMatrix#activationBlock}), so that both engines make the same errors where they have the
- * same numbers. A row is quantised by itself, so it is the same in every step. Rows are cut
- * into tiles of 8, 4 or 1 columns; in a tile the columns of one k stand together, as the kernels
+ * same numbers. A row is quantised by itself, so it is the same in every step. Rows are cut into
+ * tiles of 8, 4 or 1 columns; in a tile the columns of one k stand together, as the kernels
  * broadcast them, each number twice in an int because kernels multiply pairs of 16-bit lanes. A
  * tile may have more columns than there are rows; what is computed for these is not used.
  *

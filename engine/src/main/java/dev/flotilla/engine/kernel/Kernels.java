@@ -17,8 +17,8 @@ interface Kernels {
 
   /**
    * Products of a group of 32 rows of nibbles with a tile of 4 or 8 columns. Adds for each block of
-   * 32, in order, {@code sum((u - 8) * x) * (scale * dx)} and then {@code min * (dx * sum(x))} to
-   * {@code group.out[column * 32 + row]}, from zero.
+   * 32, in order, {@code sum((u - 8) * x) * (scale * dx)} and then {@code min} times their {@link
+   * #scaledSum} to {@code group.out[column * 32 + row]}, from zero.
    */
   void nibbles(
       MemorySegment weights, long at, int blocks, Activations x, int tile, GroupScratch group);

@@ -195,8 +195,7 @@ public final class Transformer implements ModelRunner, AutoCloseable {
       }
       passed(Part.ROWS);
       if (speaking > 0) {
-        compute.quantise(
-            narrow, model.output(), normed, speaking, shape.width(), shape.width());
+        compute.quantise(narrow, model.output(), normed, speaking, shape.width(), shape.width());
         passed(Part.QUANTISE);
         compute.product(narrow, model.output(), out.rowArrays());
         passed(Part.LOGITS);
@@ -272,8 +271,7 @@ public final class Transformer implements ModelRunner, AutoCloseable {
     compute.products(narrow, weights.gate(), gate, weights.up(), up);
     compute.gate(gate, up, count * shape.feedForward(), shape.gelu());
     passed(Part.FEED_UP);
-    compute.quantise(
-        wide, weights.down(), gate, count, shape.feedForward(), shape.feedForward());
+    compute.quantise(wide, weights.down(), gate, count, shape.feedForward(), shape.feedForward());
     passed(Part.QUANTISE);
     compute.product(wide, weights.down(), added);
     passed(Part.FEED_DOWN);

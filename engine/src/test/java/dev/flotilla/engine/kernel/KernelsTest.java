@@ -239,10 +239,11 @@ class KernelsTest {
     Activations activations = new Activations(rows, COLUMNS);
     float[][] out = new float[3][rows * ROWS];
     compute.quantise(activations, matrices[1], x, rows, COLUMNS, COLUMNS);
-    compute.products(
-        activations, matrices[0], out[0], matrices[1], out[1], matrices[2], out[2]);
+    compute.products(activations, matrices[0], out[0], matrices[1], out[1], matrices[2], out[2]);
     for (int i = 0; i < 3; i++) {
-      assertThat(out[i]).as("%s", types[i]).containsExactly(product(new SimdKernels(), matrices[i], x, rows));
+      assertThat(out[i])
+          .as("%s", types[i])
+          .containsExactly(product(new SimdKernels(), matrices[i], x, rows));
     }
   }
 

@@ -17,13 +17,13 @@ import org.junit.jupiter.params.provider.EnumSource;
  * This engine says what llama.cpp says of the same file, as {@link Parity} measures it: the first
  * choice is the same, log-probabilities are within 0.1 nat on average and 0.5 at most.
  *
- * <p>That holds where weights are floating-point numbers, and for small models of all types. It does
- * not hold for the quantised files of real models, which no engine is as near as that to itself:
- * each product quantises its activations to eight bits, a number that falls on the other side of a
- * rounding edge moves all that follows, and after thirty layers nothing is left of the edges that
- * two computations had in common. The last bit of one norm's weights is enough ({@link LastBit}).
- * So these files have a limit of their own, and the one that says more: this engine is hardly
- * further from llama.cpp than from itself. docs/adding-an-architecture.md has the figures.
+ * <p>That holds where weights are floating-point numbers, and for small models of all types. It
+ * does not hold for the quantised files of real models, where this engine is not that near to
+ * itself: each product quantises its activations to eight bits, a number that falls on the other
+ * side of a rounding edge moves all that follows, and after thirty layers nothing is left of the
+ * edges that two computations had in common. The last bit of one norm's weights is enough ({@link
+ * LastBit}). So these files have a limit of their own, and the one that says more: this engine is
+ * hardly further from llama.cpp than from itself. docs/adding-an-architecture.md has the figures.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class ParityTest {
@@ -39,17 +39,17 @@ class ParityTest {
 
   @Test
   void llamaInFourBits() throws Exception {
-    isAsNearAsToItself(SmallModel.gguf());
+    isAsNearAsToItself(SmallModel.gguf(), 0.13, 1.2);
   }
 
   @Test
   void gemmaInFourBits() throws Exception {
-    isAsNearAsToItself(GemmaModel.gguf());
+    isAsNearAsToItself(GemmaModel.gguf(), 0.15, 2.5);
   }
 
-  private void isAsNearAsToItself(Path file) throws Exception {
+  private void isAsNearAsToItself(Path file, double mean, double largest) throws Exception {
     Parity parity = Parity.of(file);
-    parity.isWithin(4, 0.15, 1.5);
+    parity.isWithin(4, mean, largest);
     parity.isHardlyFurtherThan(Parity.ofItself(file, LastBit.write(file, folder.resolve("bit"))));
   }
 
@@ -74,6 +74,6 @@ class ParityTest {
   @EnumSource
   void everyArchitectureInAllTypes(Family family) throws Exception {
     Path file = RandomModel.small(family, folder.resolve("all.gguf"), 1, RandomBlocks.values());
-    Parity.of(file).isWithin(0, 0.05, 0.25);
+    Parity.of(file).isWithin(0, 0.03, 0.2);
   }
 }
