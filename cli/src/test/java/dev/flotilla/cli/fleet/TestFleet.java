@@ -103,8 +103,13 @@ public final class TestFleet implements AutoCloseable {
   }
 
   private static void awaitReady(FlotillaProcess up) {
-    await().atMost(START_LIMIT).until(() -> up.output().contains("Ready.") || !up.isAlive());
-    assertThat(up.output()).contains("Ready.");
+    try {
+      await().atMost(START_LIMIT).until(() -> up.output().contains("Ready.") || !up.isAlive());
+      assertThat(up.output()).contains("Ready.");
+    } catch (RuntimeException | AssertionError e) {
+      up.close();
+      throw e;
+    }
   }
 
   /** A hub and one agent for each name, which serve the small model with a worker each. */
