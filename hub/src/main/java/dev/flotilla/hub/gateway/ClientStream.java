@@ -28,16 +28,19 @@ final class ClientStream {
 
   private final ClientConnection client;
   private final Supplier<OutputStream> begin;
+  private final Runnable ending;
   private @Nullable OutputStream out;
   private boolean unflushed;
   private long sent;
 
   /**
    * @param begin sends the head, and gives what the events are written to
+   * @param ending what comes before the last event: who has that may ask again at once
    */
-  ClientStream(ClientConnection client, Supplier<OutputStream> begin) {
+  ClientStream(ClientConnection client, Supplier<OutputStream> begin, Runnable ending) {
     this.client = client;
     this.begin = begin;
+    this.ending = ending;
   }
 
   /** Whether the client has got the head. */
@@ -94,11 +97,13 @@ final class ClientStream {
 
   /** The end of a whole stream. */
   void done() throws ClientGone {
+    ending.run();
     last(DONE);
   }
 
   /** The end of a broken one. */
   void failed(ApiError error) throws ClientGone {
+    ending.run();
     last(ApiErrors.event(error));
   }
 

@@ -105,7 +105,7 @@ public final class Gateway implements HttpService {
     boolean bodyRead = false;
     try {
       exchange.key = Bearer.identify(request, keys);
-      try (KeyStreams.Open _ = streams.enter(exchange.key);
+      try (KeyStreams.Open place = streams.enter(exchange.key);
           Body body = bodies.read(request)) {
         bodyRead = true;
         Scanned scanned = scan(endpoint, body.bytes());
@@ -114,7 +114,7 @@ public final class Gateway implements HttpService {
         exchange.streamed = scanned.stream() && endpoint != Endpoint.EMBEDDINGS;
         Asked asked = asked(endpoint, scanned);
         RequestNeeds needs = contextCheck.needs(asked, name, exchange.key, client);
-        answers(exchange, asked, needs, request, response, client);
+        answers(exchange, place, asked, needs, request, response, client);
       }
     } catch (Refusal refusal) {
       refuse(exchange, refusal, bodyRead, request, response);
@@ -153,6 +153,7 @@ public final class Gateway implements HttpService {
   /** Has one answer after the other, most of the time one, and sends what is not streamed. */
   private void answers(
       Exchange exchange,
+      KeyStreams.Open place,
       Asked asked,
       RequestNeeds needs,
       ServerRequest request,
@@ -168,7 +169,8 @@ public final class Gateway implements HttpService {
                   ReplyHeaders.identify(response, exchange, fleet.current().revision());
                   ReplyHeaders.events(response);
                   return response.outputStream();
-                }));
+                },
+                place::close));
     byte[] asItCame = null;
     while (!answers.allThere()) {
       try {
@@ -182,6 +184,7 @@ public final class Gateway implements HttpService {
     }
     exchange.end(200, "ok", "");
     if (!asked.streamed()) {
+      place.close();
       whole(exchange, asItCame == null ? answers.joined() : asItCame, response, client);
     }
   }

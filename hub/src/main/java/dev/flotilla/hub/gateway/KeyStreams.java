@@ -4,6 +4,7 @@ import dev.flotilla.wire.ApiError;
 import dev.flotilla.wire.Counted;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * How many requests of one key are open at once, waiting ones included. A bound for a client that
@@ -23,7 +24,10 @@ final class KeyStreams {
     this.limit = limit;
   }
 
-  /** One open request; close it once, at its end. */
+  /**
+   * One open request. It is closed before the last bytes of its reply are sent, since who has them
+   * may ask again at once; and at its end in any case. Only the first time counts.
+   */
   @FunctionalInterface
   interface Open extends AutoCloseable {
     @Override
@@ -58,6 +62,11 @@ final class KeyStreams {
                   + " use a key of its own for each program",
               RETRY));
     }
-    return () -> open.computeIfPresent(key, (name, count) -> count > 1 ? count - 1 : null);
+    AtomicBoolean closed = new AtomicBoolean();
+    return () -> {
+      if (closed.compareAndSet(false, true)) {
+        open.computeIfPresent(key, (name, count) -> count > 1 ? count - 1 : null);
+      }
+    };
   }
 }
