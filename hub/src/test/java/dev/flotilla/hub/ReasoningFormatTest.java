@@ -16,15 +16,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import tools.jackson.databind.JsonNode;
 
 /**
  * The story of the reasoning format: one name, two real llama-servers with a model that thinks, of
  * which one was not told where its thoughts belong.
  */
-@Execution(ExecutionMode.CONCURRENT)
 final class ReasoningFormatTest {
   private static final Duration PROOF_LIMIT = Duration.ofMinutes(5);
 

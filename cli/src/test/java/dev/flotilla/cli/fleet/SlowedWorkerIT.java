@@ -20,15 +20,13 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Two real engines serve a name, each on a processor of its own. Then other programs take the
- * processor of one of them. Nobody else may take processors meanwhile, so it runs alone.
+ * processor of one of them.
  */
-@Tag("alone")
 final class SlowedWorkerIT {
   private static final Duration LIMIT = Duration.ofMinutes(4);
   private static final Duration LOOK_EVERY = Duration.ofMillis(100);

@@ -16,14 +16,11 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Through the hub four engines have one shape. The built-in one and llama-server run here; of vLLM
  * and mlx-lm it is what was recorded, byte for byte. {@link SamenessEnginesTest} has all real ones.
  */
-@Execution(ExecutionMode.CONCURRENT)
 class SamenessTest {
   static final Path PAGE =
       Path.of(System.getProperty("flotilla.root", ".."), "docs", "sameness.md");

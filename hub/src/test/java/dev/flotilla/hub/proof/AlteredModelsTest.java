@@ -15,13 +15,10 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A real llama-server serves a model that was spoilt in a way that loading it does not show. */
-@Execution(ExecutionMode.CONCURRENT)
 final class AlteredModelsTest {
   private static final int EACH = 20;
 
