@@ -15,7 +15,14 @@ public enum ChatTemplate {
    * The same of a model that thinks: the prompt of an answer opens the thought, unless {@code
    * enable_thinking} is false.
    */
-  THINK;
+  THINK,
+
+  /**
+   * For {@link SmallModel#thinkingFolder()}: the thought that the prompt opens begins with words,
+   * for behind the bare tag, a token that it was never trained on, the model would end at once.
+   * Where {@code enable_thinking} is false there are no tags.
+   */
+  THINK_ALOUD;
 
   /** The template as a file, in the tests' cache. */
   public Path file() {

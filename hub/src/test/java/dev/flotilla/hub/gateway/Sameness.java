@@ -24,9 +24,11 @@ import dev.flotilla.testkit.ChatTemplate;
 import dev.flotilla.testkit.RealEngine;
 import dev.flotilla.testkit.RealServer;
 import dev.flotilla.testkit.ScriptedEngine;
+import dev.flotilla.testkit.SmallModel;
 import dev.flotilla.wire.WorkerSpec.Reasoning;
 import java.net.URI;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,13 +37,15 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
  * The probes at four engines, asked themselves and through a hub that promises one shape. The model
- * has a chat template that knows tools, and does not think: what is asked of thoughts is left out.
+ * has a chat template that knows tools and does not think; what is asked of thoughts is asked of
+ * the same engines with a template that opens a thought.
  */
 final class Sameness {
   /** Long enough for each probe's prompt and answer. */
@@ -67,50 +71,83 @@ final class Sameness {
   private final Map<String, List<ProbeResult>> raw = new HashMap<>();
   private final Map<String, List<ProbeResult>> hub = new HashMap<>();
 
-  /** How each is started for it. */
+  /** How each is started for all but thoughts. */
   static RealServer.Order order(RealEngine engine) {
-    RealServer.Order order = RealServer.of(engine).name(Sameness.OWN_NAME);
-    String context = Integer.toString(Sameness.CONTEXT);
+    RealServer.Order order = order(engine, ChatTemplate.TOOLS);
+    return engine == RealEngine.VLLM
+        ? order.options("--enable-auto-tool-choice", "--tool-call-parser", "hermes")
+        : order;
+  }
+
+  /**
+   * How each is started for thoughts. vLLM and mlx-lm find them by tokens that the vocabulary of
+   * one of the model's folders has.
+   */
+  static RealServer.Order thinkingOrder(RealEngine engine) {
+    if (engine == RealEngine.LLAMA_SERVER) {
+      return order(engine, ChatTemplate.THINK).options("--reasoning-format", "deepseek");
+    }
+    RealServer.Order order =
+        order(engine, ChatTemplate.THINK_ALOUD).model(SmallModel.thinkingFolder());
+    return engine == RealEngine.VLLM ? order.options("--reasoning-parser", "qwen3") : order;
+  }
+
+  private static RealServer.Order order(RealEngine engine, ChatTemplate template) {
+    RealServer.Order order = RealServer.of(engine).name(OWN_NAME);
     return switch (engine) {
       case LLAMA_SERVER ->
           order.options(
               "-c",
-              Integer.toString(2 * Sameness.CONTEXT),
+              Integer.toString(2 * CONTEXT),
               "-t",
               "1",
               "--jinja",
               "--chat-template-file",
-              ChatTemplate.TOOLS.file().toString());
+              template.file().toString());
       case VLLM ->
           order.options(
               "--max-model-len",
-              context,
+              Integer.toString(CONTEXT),
               "--chat-template",
-              ChatTemplate.TOOLS.file().toString(),
-              "--enable-prompt-tokens-details",
-              "--enable-auto-tool-choice",
-              "--tool-call-parser",
-              "hermes");
-      case MLX_LM -> order.options("--chat-template", ChatTemplate.TOOLS.text());
+              template.file().toString(),
+              "--enable-prompt-tokens-details");
+      case MLX_LM -> order.options("--chat-template", template.text());
     };
   }
 
-  /** Asks one engine everything. */
+  /** Asks one engine everything but thoughts. */
   void ask(String engine, ScriptedEngine server) {
+    ask(engine, server, probe -> !asksForThoughts(probe));
+  }
+
+  /** Asks one engine for thoughts, whose model has a template that opens them. */
+  void askForThoughts(String engine, ScriptedEngine server) {
+    ask(engine, server, Sameness::asksForThoughts);
+  }
+
+  private static boolean asksForThoughts(Probe probe) {
+    return probe.name().startsWith("reasoning");
+  }
+
+  private void ask(String engine, ScriptedEngine server, Predicate<Probe> which) {
+    List<Probe> probes = Probes.all().stream().filter(which).toList();
     String model = engine.equals("mlx-lm") ? "default_model" : OWN_NAME;
-    raw.put(engine, ask(server.url(), model));
+    results(raw, engine).addAll(ask(server.url(), model, probes));
     Setup setup = new Setup();
     setup.engine = engine;
     setup.contextTokens = CONTEXT;
     setup.promise = PROMISE;
     try (TestHub over = TestHub.over(setup, server)) {
-      hub.put(engine, ask("http://127.0.0.1:" + over.port(), TestHub.MODEL));
+      results(hub, engine)
+          .addAll(ask("http://127.0.0.1:" + over.port(), TestHub.MODEL, probes));
     }
   }
 
-  private static List<ProbeResult> ask(String address, String model) {
-    List<Probe> probes =
-        Probes.all().stream().filter(probe -> !probe.name().startsWith("reasoning")).toList();
+  private static List<ProbeResult> results(Map<String, List<ProbeResult>> all, String engine) {
+    return all.computeIfAbsent(engine, _ -> new ArrayList<>());
+  }
+
+  private static List<ProbeResult> ask(String address, String model, List<Probe> probes) {
     try (UrlCaller caller =
         new UrlCaller(URI.create(address), Optional.empty(), Optional.empty())) {
       return new ProbeRun(LIMITS, System::nanoTime)
@@ -157,6 +194,17 @@ final class Sameness {
     return result.outcome() instanceof Replied replied
         && replied.shape().seen("status").equals("400")
         && replied.shape().seen("error.code").equals(NOT_ELIGIBLE);
+  }
+
+  /** Where a probe's reply has its thought. */
+  String thought(List<ProbeResult> results, String probe) {
+    return results.stream()
+        .filter(result -> result.probe().name().equals(probe))
+        .map(ProbeResult::outcome)
+        .map(outcome ->
+            outcome instanceof Replied replied ? replied.shape().seen("reasoning") : "no reply")
+        .findFirst()
+        .orElse("not asked");
   }
 
   /** The tokens of a probe's prompt and answer, as its reply through the hub has them. */
@@ -209,8 +257,9 @@ final class Sameness {
 
         Generated by `mvn verify -Pengines` from the built-in engine and the real llama-server, vLLM and mlx-lm; don't edit it. Each probe is a request
         that shows a part of the API's shape: fields, types, order of events, endings, errors (`shape/probe/Probes`). Through the
-        hub a name promises one shape, with tool calls in `tool_calls`. The model here does not think, so the probes of
-        reasoning are left out. *Same* is: as promised, and as llama-server's through the hub. *Not eligible* is: the engine can't do what is asked, so another worker
+        hub a name promises one shape, with tool calls in `tool_calls` and thoughts in `reasoning_content`. The model here does not
+        think; the probes of reasoning are asked with a chat template that opens a thought, unless `enable_thinking` is false,
+        and of vLLM and mlx-lm with a vocabulary that has the tokens `<think>` and `</think>`, by which these two find it. *Same* is: as promised, and as llama-server's through the hub. *Not eligible* is: the engine can't do what is asked, so another worker
         takes the request, or the client gets one `400 model_not_capable` that names the feature.
 
         ## Through the hub

@@ -27,11 +27,18 @@ class SamenessEnginesTest {
     try (BuiltinServer server = BuiltinServer.start()) {
       sameness.ask(Sameness.BUILTIN, server.engine());
     }
+    try (BuiltinServer server = BuiltinServer.thinking()) {
+      sameness.askForThoughts(Sameness.BUILTIN, server.engine());
+    }
     for (RealEngine engine : RealEngine.values()) {
       Tape tape = Tape.empty();
       try (RealServer server = Sameness.order(engine).start();
           ScriptedEngine recording = tape.recording(server)) {
         sameness.ask(engine.word(), recording);
+      }
+      try (RealServer server = Sameness.thinkingOrder(engine).start();
+          ScriptedEngine recording = tape.recording(server)) {
+        sameness.askForThoughts(engine.word(), recording);
       }
       if (!tapes.isEmpty() && engine != RealEngine.LLAMA_SERVER) {
         tape.save(Path.of(tapes), engine.word());

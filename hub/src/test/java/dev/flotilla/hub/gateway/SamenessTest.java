@@ -72,6 +72,20 @@ class SamenessTest {
   }
 
   @Test
+  void aThoughtIsWhereTheNameHasItWhateverFieldItsEngineHasForIt() {
+    for (String engine : Sameness.ENGINES) {
+      assertThat(sameness.thought(sameness.throughHub(engine), "reasoning-on"))
+          .as(engine)
+          .isEqualTo("reasoning_content");
+      assertThat(sameness.thought(sameness.throughHub(engine), "reasoning-off"))
+          .as(engine)
+          .isEqualTo("none");
+    }
+    assertThat(sameness.thought(sameness.raw("vllm"), "reasoning-on")).isEqualTo("reasoning");
+    assertThat(sameness.thought(sameness.raw("mlx-lm"), "reasoning-on")).isEqualTo("reasoning");
+  }
+
+  @Test
   void theBuiltInEnginesOwnRepliesAreAsPromised() {
     assertThat(sameness.raw(Sameness.BUILTIN))
         .filteredOn(result -> Sameness.firstBroken(result).isPresent())
@@ -135,14 +149,22 @@ class SamenessTest {
     try (BuiltinServer server = BuiltinServer.start()) {
       sameness.ask(Sameness.BUILTIN, server.engine());
     }
+    try (BuiltinServer server = BuiltinServer.thinking()) {
+      sameness.askForThoughts(Sameness.BUILTIN, server.engine());
+    }
     // Between the two stands a server that hands on: what it takes down is for nobody.
     try (RealServer server = Sameness.order(RealEngine.LLAMA_SERVER).start();
         ScriptedEngine between = Tape.empty().recording(server)) {
       sameness.ask(Sameness.LLAMA_SERVER, between);
     }
+    try (RealServer server = Sameness.thinkingOrder(RealEngine.LLAMA_SERVER).start();
+        ScriptedEngine between = Tape.empty().recording(server)) {
+      sameness.askForThoughts(Sameness.LLAMA_SERVER, between);
+    }
     for (String engine : List.of("vllm", "mlx-lm")) {
       try (ScriptedEngine server = Tape.named(engine).playing()) {
         sameness.ask(engine, server);
+        sameness.askForThoughts(engine, server);
       }
     }
   }
