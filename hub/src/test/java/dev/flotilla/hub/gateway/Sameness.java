@@ -138,8 +138,7 @@ final class Sameness {
     setup.contextTokens = CONTEXT;
     setup.promise = PROMISE;
     try (TestHub over = TestHub.over(setup, server)) {
-      results(hub, engine)
-          .addAll(ask("http://127.0.0.1:" + over.port(), TestHub.MODEL, probes));
+      results(hub, engine).addAll(ask("http://127.0.0.1:" + over.port(), TestHub.MODEL, probes));
     }
   }
 
