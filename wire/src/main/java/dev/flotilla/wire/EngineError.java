@@ -36,6 +36,7 @@ public record EngineError(
           Pattern.compile("maximum context length is (\\d{1,12}) tokens"),
           Pattern.compile("context length is only (\\d{1,12}) tokens"),
           Pattern.compile("maximum model length of (\\d{1,12})"),
+          Pattern.compile("and a text has (\\d{1,12}) at most"),
           // llama-server of a text to embed, with a status of 500.
           Pattern.compile("is too large to process.*\\(current batch size: (\\d{1,12})\\)"));
 
@@ -49,6 +50,7 @@ public record EngineError(
           Pattern.compile("prompt \\(length (\\d{1,12})\\)"),
           Pattern.compile("your (?:messages|prompt) resulted in (\\d{1,12}) tokens"),
           Pattern.compile("contains (\\d{1,12}) input tokens"),
+          Pattern.compile("text of the input has (?:at least )?(\\d{1,12}) tokens"),
           Pattern.compile("input \\((\\d{1,12}) tokens\\) is too large"));
 
   /**

@@ -66,6 +66,18 @@ final class ContextCheck {
         "messages");
   }
 
+  /** The same of a text that is to become a vector: it is answered by no token. */
+  static ApiError tooLongText(long textTokens, long contextTokens) {
+    return ApiError.badRequest(
+        "context_length_exceeded",
+        "a text of the input has "
+            + (textTokens > 0 ? textTokens + " tokens" : "more tokens than fit")
+            + ", and this model takes texts of "
+            + contextTokens
+            + " tokens at most: shorten it",
+        "input");
+  }
+
   /**
    * What the request needs, the tokens of its prompt among it.
    *

@@ -8,6 +8,7 @@ import dev.flotilla.hub.routing.FleetSource;
 import dev.flotilla.hub.routing.RequestNeeds;
 import dev.flotilla.hub.routing.Reservation;
 import dev.flotilla.hub.routing.Target;
+import dev.flotilla.hub.routing.Target.Capability;
 import dev.flotilla.hub.routing.Ticket;
 import dev.flotilla.hub.server.ClientConnection;
 import dev.flotilla.hub.server.JsonErrors;
@@ -295,7 +296,10 @@ public final class Gateway implements HttpService {
                 needs.promptTokens())
             .without(target);
     if (name == null || name.targets().stream().noneMatch(more::canGoTo)) {
-      throw Refusal.refused(ContextCheck.tooLong(prompt, context));
+      throw Refusal.refused(
+          needs.capability() == Capability.EMBEDDINGS
+              ? ContextCheck.tooLongText(prompt, context)
+              : ContextCheck.tooLong(prompt, context));
     }
     return more;
   }

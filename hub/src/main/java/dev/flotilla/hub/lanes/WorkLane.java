@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Who reads.</b> Never two threads: the server's thread up to the answer's line end, then
  * whoever holds the lease. The answer's future orders the one after the other.
  *
- * <p>The fields {@code worker}, {@code workerGeneration}, {@code place}, {@code idleSince} and
- * {@code watched} belong to the pool and are guarded by its lock.
+ * <p>The fields {@code worker}, {@code workerGeneration}, {@code place}, {@code idleSince}, {@code
+ * watched} and {@code last} belong to the pool and are guarded by its lock.
  */
 final class WorkLane implements ServerConnection, Connection {
   /** Where the pool has the lane. */
@@ -54,6 +54,9 @@ final class WorkLane implements ServerConnection, Connection {
 
   /** Whether the server's thread watches the idle lane. */
   boolean watched;
+
+  /** The server stops, so no other request gets this lane. */
+  boolean last;
 
   private @Nullable Http1 client;
   private final ConnectionContext context;
@@ -77,7 +80,7 @@ final class WorkLane implements ServerConnection, Connection {
 
   /** The server's thread of this connection; returning makes the server close the socket. */
   @Override
-  public void handle(Limit limit) throws InterruptedException {
+  public void handle(Limit limit) {
     try {
       if (!pool.donated(this)) {
         return;
@@ -87,13 +90,14 @@ final class WorkLane implements ServerConnection, Connection {
         return; // An agent that speaks before it is asked is not one of ours.
       }
       answer.complete(line);
-      turns.acquire();
+      // A server that stops interrupts whom it can, and a request may run on: its end is a close.
+      turns.acquireUninterruptibly();
       while (!closed) {
         input.watch();
         if (pool.dropWatched(this)) {
           return; // What an engine says unasked is no reply to the next request.
         }
-        turns.acquire();
+        turns.acquireUninterruptibly();
       }
     } catch (IOException e) {
       answer.completeExceptionally(e);
@@ -167,10 +171,12 @@ final class WorkLane implements ServerConnection, Connection {
     cutSocket(context);
   }
 
-  /** The server stops. */
+  /** The server stops: at first a request may run on, then its time is over. */
   @Override
   public void close(boolean interrupt) {
-    close();
+    if (interrupt || !pool.isEndingAfterUse(this)) {
+      close();
+    }
   }
 
   /** Idle lanes are watched by the pool, not by the server. */

@@ -212,6 +212,17 @@ public final class WorkLanePool {
     }
   }
 
+  /** Whether a request has the lane, which then is no other's: the server stops. */
+  boolean isEndingAfterUse(WorkLane lane) {
+    lock.lock();
+    try {
+      lane.last = true;
+      return lane.place == WorkLane.Place.IN_USE;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   boolean isUnopened(WorkLane lane) {
     lock.lock();
     try {
@@ -383,6 +394,7 @@ public final class WorkLanePool {
     try {
       kept =
           lane.place == WorkLane.Place.IN_USE
+              && !lane.last
               && !lane.isClosed()
               && bound.offer(lane, nanoTime.getAsLong());
     } finally {

@@ -296,6 +296,28 @@ class GatewayTest {
   }
 
   @Test
+  void aTextThatIsTooLongForAVectorIsToldWithBothNumbersAndItsOwnField() {
+    Setup setup = new Setup();
+    setup.capability = dev.flotilla.hub.routing.Target.Capability.EMBEDDINGS;
+    engine.always(
+        "/v1/embeddings",
+        Script.error(
+            400,
+            "invalid_request_error",
+            "a text of the input has 3001 tokens, and a text has 1024 at most"));
+    try (TestHub hub = TestHub.over(setup, engine);
+        TestClient client = hub.client()) {
+      TestClient.Reply reply =
+          client.post("/v1/embeddings", "{\"model\":\"public-name\",\"input\":\"word\"}").reply();
+
+      assertThat(reply.status()).isEqualTo(400);
+      assertThat(reply.body())
+          .contains("context_length_exceeded", "3001 tokens", "1024 tokens at most")
+          .contains("\"param\":\"input\"");
+    }
+  }
+
+  @Test
   void aRequestWaitsForAWorkerThatIsComing() {
     try (TestHub hub = TestHub.over();
         TestClient client = hub.client()) {

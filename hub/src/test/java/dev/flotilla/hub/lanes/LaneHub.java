@@ -14,6 +14,7 @@ import io.helidon.webserver.http1.Http1Config;
 import io.helidon.webserver.http1.Http1ConnectionSelector;
 import io.helidon.webserver.http1.spi.Http1Upgrader;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -21,14 +22,23 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /** A real server with lanes and a fleet, on a free loopback port. */
 final class LaneHub implements Journal, FleetMemory, NodeCredentials, AutoCloseable {
   static final String TOKEN = "token-of-the-hub";
+  private static final Duration STOP = Duration.ofMillis(500);
+  private static final Duration GIVE_UP = Duration.ofSeconds(30);
 
   final List<String> events = new CopyOnWriteArrayList<>();
   final Map<String, RememberedNode> remembered = new ConcurrentHashMap<>();
   final Map<String, String> agentIds = new ConcurrentHashMap<>();
+
+  /** A client's request that is answered when this is counted down: {@code GET /held}. */
+  final CountDownLatch hold = new CountDownLatch(1);
+
+  final CountDownLatch held = new CountDownLatch(1);
   final WorkLanes lanes;
   final Fleet fleet;
   final LaneUpgrades upgrades;
@@ -39,6 +49,13 @@ final class LaneHub implements Journal, FleetMemory, NodeCredentials, AutoClosea
   }
 
   LaneHub(LaneLimits laneLimits, FleetLimits fleetLimits) {
+    this(laneLimits, fleetLimits, STOP);
+  }
+
+  /**
+   * @param stop how long requests in flight may run on when its server stops
+   */
+  LaneHub(LaneLimits laneLimits, FleetLimits fleetLimits, Duration stop) {
     lanes = new WorkLanes(laneLimits, System::nanoTime);
     fleet =
         new Fleet(
@@ -71,8 +88,17 @@ final class LaneHub implements Journal, FleetMemory, NodeCredentials, AutoClosea
             .protocolsDiscoverServices(false)
             .addConnectionSelector(selector.build())
             .shutdownHook(false)
+            .shutdownGracePeriod(stop)
             .routing(routing ->
-                routing.register("/", new EnrolService(this, laneLimits, System::nanoTime)))
+                routing
+                    .register("/", new EnrolService(this, laneLimits, System::nanoTime))
+                    .get(
+                        "/held",
+                        (_, response) -> {
+                          held.countDown();
+                          var _ = hold.await(GIVE_UP.toSeconds(), TimeUnit.SECONDS);
+                          response.send();
+                        }))
             .build()
             .start();
     upgrades.start();
@@ -98,6 +124,10 @@ final class LaneHub implements Journal, FleetMemory, NodeCredentials, AutoClosea
       throw new AssertionError("nobody serves " + model + ": " + name);
     }
     return name.targets().getFirst();
+  }
+
+  void stopServer() {
+    server.stop();
   }
 
   @Override

@@ -24,6 +24,10 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +35,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -243,6 +248,34 @@ class LanesTest {
     assertThat(hub.target("m").admitting()).isFalse();
     assertThat(talk(running, "second half")).isEqualTo("second half");
     running.connection().close();
+  }
+
+  @Test
+  void whatRunsGoesOnWhileTheHubStopsAndItsLaneIsNoOthers() throws Exception {
+    LaneHub hub = keep(new LaneHub(LaneLimits.DEFAULT, FleetLimits.DEFAULT, LIMIT));
+    hub.serves(model("m", 1));
+    echoing(hub, 2);
+    Dialer.Lease lease = dial(hub);
+    assertThat(talk(lease, "hello")).isEqualTo("hello");
+
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      var request =
+          client.sendAsync(
+              HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + hub.port() + "/held"))
+                  .build(),
+              HttpResponse.BodyHandlers.discarding());
+      assertThat(hub.held.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+
+      Thread stop = Thread.ofVirtual().start(hub::stopServer);
+      await().atMost(LIMIT).until(() -> hub.lanes.pool("box").idle() == 0);
+
+      assertThat(talk(lease, "still there")).isEqualTo("still there");
+      lease.keep();
+      assertThat(hub.lanes.pool("box").idle()).isZero();
+      hub.hold.countDown();
+      assertThat(request.get(LIMIT.toSeconds(), TimeUnit.SECONDS).statusCode()).isEqualTo(200);
+      assertThat(stop.join(LIMIT)).as("the server has ended").isTrue();
+    }
   }
 
   @Test
