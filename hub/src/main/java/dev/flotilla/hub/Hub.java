@@ -200,6 +200,7 @@ public final class Hub implements AutoCloseable {
                   services,
                   upgrades.upgraders()));
       server.start();
+      closing(() -> endLater(lanes));
       closing(dashboard);
       prover.start();
       closing(
@@ -302,6 +303,19 @@ public final class Hub implements AutoCloseable {
             run,
             limits,
             System::nanoTime));
+  }
+
+  /** While the server stops: whoever still has a lane then is told so in its stream. */
+  private static void endLater(WorkLanes lanes) {
+    Thread.ofVirtual()
+        .start(() -> {
+          try {
+            Thread.sleep(ServerLimits.DEFAULTS.stopTime());
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+          lanes.close();
+        });
   }
 
   /** A reply in order is proof of life, where a question was answered with none. */

@@ -31,6 +31,9 @@ import org.jspecify.annotations.Nullable;
 public final class HubServer implements AutoCloseable {
   private static final String LOCAL = "local";
 
+  /** For the error that ends a stream whose worker was cut off at {@link ServerLimits#stopTime}. */
+  private static final Duration LAST_WORDS = Duration.ofMillis(500);
+
   private final InetSocketAddress address;
   private final Optional<InetSocketAddress> local;
   private final ClientConnections connections;
@@ -96,7 +99,7 @@ public final class HubServer implements AutoCloseable {
         WebServer.builder()
             .shutdownHook(false)
             .featuresDiscoverServices(false)
-            .shutdownGracePeriod(limits.stopTime());
+            .shutdownGracePeriod(limits.stopTime().plus(LAST_WORDS));
     listen(builder, address, limits, bodyBytesMax);
     builder.routing(routing -> route(routing, services));
     if (certificate.isPresent()) {
@@ -131,7 +134,7 @@ public final class HubServer implements AutoCloseable {
         .idleConnectionPeriod(Duration.ofSeconds(15))
         .protocolsDiscoverServices(false)
         .concurrencyLimitDiscoverServices(false)
-        .shutdownGracePeriod(limits.stopTime())
+        .shutdownGracePeriod(limits.stopTime().plus(LAST_WORDS))
         .directHandlers(new JsonErrors(bodyBytesMax, limits).handlers())
         .addConnectionSelector(connections);
   }
