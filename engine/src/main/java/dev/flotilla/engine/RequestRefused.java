@@ -21,7 +21,23 @@ public final class RequestRefused extends RuntimeException {
     return new RequestRefused(ApiError.badRequest("invalid_value", message, parameter));
   }
 
-  /** Something that this server or this model can't do: status 400, never silently left out. */
+  /** A field with a value of a kind that it can't have: status 400. */
+  public static RequestRefused type(String parameter, String message) {
+    return new RequestRefused(ApiError.badRequest("invalid_type", message, parameter));
+  }
+
+  /** A field that has to be there: status 400. */
+  public static RequestRefused missing(String parameter, String message) {
+    return new RequestRefused(
+        ApiError.badRequest("missing_required_parameter", message, parameter));
+  }
+
+  /** Something of OpenAI's API that this engine or this model does not have: status 400. */
+  public static RequestRefused notCapable(String parameter, String message) {
+    return new RequestRefused(ApiError.badRequest("model_not_capable", message, parameter));
+  }
+
+  /** A field that this server does not know: status 400, never silently left out. */
   public static RequestRefused unsupported(String parameter, String message) {
     return new RequestRefused(ApiError.badRequest("unsupported_parameter", message, parameter));
   }

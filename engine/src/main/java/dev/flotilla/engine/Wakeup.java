@@ -16,7 +16,7 @@ public final class Wakeup {
   }
 
   /** There is something to look at. */
-  void signal() {
+  public void signal() {
     if (!signalled) {
       signalled = true;
       LockSupport.unpark(reader);

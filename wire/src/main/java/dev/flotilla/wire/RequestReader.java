@@ -22,11 +22,19 @@ final class RequestReader {
 
   private final Endpoint endpoint;
   private final byte[] body;
+  private final boolean named;
+  private final int answersMax;
   private final RequestFields fields = new RequestFields();
 
-  RequestReader(Endpoint endpoint, byte[] body) {
+  /**
+   * @param named whether the model has to be named
+   * @param answersMax answers to one prompt
+   */
+  RequestReader(Endpoint endpoint, byte[] body, boolean named, int answersMax) {
     this.endpoint = endpoint;
     this.body = body;
+    this.named = named;
+    this.answersMax = answersMax;
   }
 
   RequestScan read() {
@@ -97,7 +105,9 @@ final class RequestReader {
         throw invalid("invalid_json", "the body must be one JSON object and nothing after it");
       }
     }
-    require("model", "the name of a model; GET /v1/models lists them");
+    if (named) {
+      require("model", "the name of a model; GET /v1/models lists them");
+    }
     require(endpoint.field(), "what the model is to answer to");
     return fields;
   }
@@ -113,7 +123,7 @@ final class RequestReader {
       case "model" -> model(parser);
       case "stream" -> fields.stream = bool(parser, name);
       case "stream_options" -> streamOptions(parser);
-      case "n" -> fields.n = (int) integer(parser, name, 1, RequestScan.ANSWERS_MAX, 1);
+      case "n" -> fields.n = (int) integer(parser, name, 1, answersMax, 1);
       // -1 is llama.cpp's word for no limit.
       case "max_tokens" -> fields.maxTokens = integer(parser, name, -1, Integer.MAX_VALUE, -1);
       case "max_completion_tokens" ->
@@ -173,6 +183,9 @@ final class RequestReader {
 
   private void model(JsonParser parser) throws BadRequest {
     if (parser.currentToken() == JsonToken.VALUE_NULL) {
+      if (!named) {
+        return;
+      }
       throw missing("model", "the name of a model; GET /v1/models lists them");
     }
     if (parser.currentToken() != JsonToken.VALUE_STRING) {

@@ -19,6 +19,9 @@ public sealed interface RequestScan {
   /** Answers to one prompt; they come one after the other. */
   int ANSWERS_MAX = 8;
 
+  /** The same where they are computed side by side, in one engine. */
+  int ANSWERS_ALONE_MAX = 16;
+
   /** Fields of the top level. */
   int FIELDS_MAX = 256;
 
@@ -47,7 +50,12 @@ public sealed interface RequestScan {
    * @return {@link Scanned}, or {@link Refused} with the 400 for the client
    */
   static RequestScan scan(Endpoint endpoint, byte[] body) {
-    return new RequestReader(endpoint, body).read();
+    return new RequestReader(endpoint, body, true, ANSWERS_MAX).read();
+  }
+
+  /** The same for a server of one model: a request may leave its name out, and answers are many. */
+  static RequestScan scanAlone(Endpoint endpoint, byte[] body) {
+    return new RequestReader(endpoint, body, false, ANSWERS_ALONE_MAX).read();
   }
 
   /** A body that the gateway refuses; {@link ApiError#param()} names the field. */

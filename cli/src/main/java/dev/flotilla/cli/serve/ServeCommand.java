@@ -212,12 +212,14 @@ public final class ServeCommand implements Callable<Integer> {
     }
     StartOptions options = options();
     wantVectors();
-    StopSignal signal = StopSignal.listen();
+    StopSignal signal = StopSignal.listenTwice();
     Logs.console(verbose);
     try (RunningEngine engine = RunningEngine.start(options, this::say)) {
       greet(engine, options);
       signal.await();
-      say("stopping …");
+      say(
+          "stopping: what runs may go on for %d s; once more to end at once"
+              .formatted(ServerLimits.DEFAULT.stopTime().toSeconds()));
     } catch (StartRefused | IOException e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
     } finally {
@@ -263,7 +265,8 @@ public final class ServeCommand implements Callable<Integer> {
         threads != null ? OptionalInt.of(threads) : OptionalInt.empty(),
         budget(),
         kvType,
-        new ServeSettings(address, key, reasoning, ServerLimits.DEFAULT),
+        new ServeSettings(
+            address, key, reasoning, ListenOptions.machineName(shell), ServerLimits.DEFAULT),
         Version.number());
   }
 

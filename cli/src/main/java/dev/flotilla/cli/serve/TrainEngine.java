@@ -78,6 +78,7 @@ public final class TrainEngine implements Callable<Integer> {
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
             "",
             ServeSettings.Reasoning.REASONING_CONTENT,
+            "",
             ServerLimits.DEFAULT),
         "training");
   }

@@ -76,14 +76,16 @@ final class AnswerForms {
       case "json_schema" -> {
         JsonNode schema = format.path("json_schema").path("schema");
         if (schema.isMissingNode()) {
-          throw RequestRefused.field(
-              "response_format", "response_format.json_schema.schema is missing");
+          throw RequestRefused.missing(
+              "response_format.json_schema.schema",
+              "response_format.json_schema has no schema, which its type asks for");
         }
         forms.add(held("response_format", () -> grammars.schema(schema)));
       }
       default ->
           throw RequestRefused.field(
-              "response_format", "response_format.type must be text, json_object or json_schema");
+              "response_format.type",
+              "response_format.type must be text, json_object or json_schema");
     }
   }
 
@@ -114,7 +116,7 @@ final class AnswerForms {
           case HERMES, MISTRAL -> "arguments";
           case LLAMA -> "parameters";
           case GEMMA ->
-              throw RequestRefused.unsupported(
+              throw RequestRefused.notCapable(
                   "tool_choice", "this model's calls can't be forced: use auto or none");
         };
     ObjectNode any = Json.object();

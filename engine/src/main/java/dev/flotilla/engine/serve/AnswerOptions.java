@@ -6,6 +6,7 @@ import dev.flotilla.engine.RequestRefused;
 import dev.flotilla.engine.sample.Bias;
 import dev.flotilla.engine.sample.Sampling;
 import dev.flotilla.engine.sample.TokenMask;
+import dev.flotilla.wire.RequestScan;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -14,7 +15,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import tools.jackson.databind.JsonNode;
@@ -56,7 +56,7 @@ record AnswerOptions(
   static final double MIN_P = 0.05;
 
   /** Answers to one prompt. */
-  static final int COUNT_MAX = 16;
+  static final int COUNT_MAX = RequestScan.ANSWERS_ALONE_MAX;
 
   /** Texts that end an answer, and characters of one. */
   static final int STOPS_MAX = 16;
@@ -67,19 +67,21 @@ record AnswerOptions(
   static final int BIAS_MAX = 1024;
 
   static AnswerOptions read(Fields fields, int vocabulary, int logprobs, RandomGenerator seeds) {
-    OptionalLong maxTokens = fields.whole("max_tokens", 1, Integer.MAX_VALUE);
-    OptionalLong completion = fields.whole("max_completion_tokens", 1, Integer.MAX_VALUE);
-    int most = (int) (completion.isPresent() ? completion : maxTokens).orElse(0);
+    int maxTokens = tokens(fields, "max_tokens");
+    int completion = tokens(fields, "max_completion_tokens");
+    int most = completion > 0 ? completion : maxTokens;
     int least = fields.whole("min_tokens", 0, Integer.MAX_VALUE, 0);
     if (most > 0 && least > most) {
       throw RequestRefused.field(
-          "min_tokens", "min_tokens is " + least + ", more than the " + most + " that may come");
+          "min_tokens",
+          "min_tokens is %d, and the answer may have %d at most (max_tokens)"
+              .formatted(least, most));
     }
     boolean stream = fields.is("stream");
     Optional<Fields> streaming =
         fields.object("stream_options").map(each -> new Fields(each, "stream_options."));
     if (streaming.isPresent() && !stream) {
-      throw RequestRefused.field("stream_options", "stream_options needs stream to be true");
+      throw RequestRefused.field("stream_options", "stream_options needs stream to be true: leave it out, or ask for a stream");
     }
     boolean usage = streaming.map(each -> each.is("include_usage")).orElse(false);
     boolean eachChunk = streaming.map(each -> each.is("continuous_usage_stats")).orElse(false);
@@ -104,16 +106,25 @@ record AnswerOptions(
             usage || eachChunk,
             eachChunk);
     fields.allow("user", "metadata", "safety_identifier", "prompt_cache_key");
-    fields.onlyPlain("store", "false");
-    fields.onlyPlain("service_tier", "auto", "default");
+    fields.onlyPlain("store", "this server keeps no answers", "false");
+    fields.onlyPlain("service_tier", "this server has one tier", "auto", "default");
     return options;
+  }
+
+  /** A limit of tokens, 0 where there is none: -1 is llama.cpp's word for that. */
+  private static int tokens(Fields fields, String name) {
+    long given = fields.whole(name, -1, Integer.MAX_VALUE).orElse(-1);
+    if (given == 0) {
+      throw RequestRefused.field(name, name + " must be at least 1, or -1 for no limit, not 0");
+    }
+    return (int) Math.max(0, given);
   }
 
   private static Sampling sampling(Fields fields, int vocabulary, RandomGenerator seeds) {
     try {
       return new Sampling(
           fields.number("temperature").orElse(TEMPERATURE),
-          (int) Math.max(0, fields.whole("top_k", -1, Integer.MAX_VALUE).orElse(TOP_K)),
+          topK(fields, vocabulary),
           fields.number("top_p").orElse(TOP_P),
           fields.number("min_p").orElse(MIN_P),
           fields.number("repetition_penalty").orElse(1),
@@ -126,6 +137,12 @@ record AnswerOptions(
     }
   }
 
+  /** 0 and -1 mean all tokens, and so does any number beyond those that there are. */
+  private static int topK(Fields fields, int vocabulary) {
+    long given = fields.whole("top_k", -1, Long.MAX_VALUE).orElse(TOP_K);
+    return (int) Math.max(0, Math.min(given, vocabulary));
+  }
+
   private static Bias bias(Fields fields, int vocabulary) {
     Optional<Map<Integer, Float>> values =
         fields
@@ -134,14 +151,16 @@ record AnswerOptions(
               if (given.size() > BIAS_MAX) {
                 throw RequestRefused.field(
                     "logit_bias",
-                    "logit_bias has " + given.size() + " tokens, at most " + BIAS_MAX);
+                    "logit_bias has %d tokens; at most %d are allowed"
+                        .formatted(given.size(), BIAS_MAX));
               }
               Map<Integer, Float> byToken = new HashMap<>();
               for (Map.Entry<String, JsonNode> each : given.properties()) {
                 double value = each.getValue().asDouble(Double.NaN);
                 if (!(value >= -100 && value <= 100)) {
                   throw RequestRefused.field(
-                      "logit_bias", "logit_bias has a value that is not from -100 to 100");
+                      "logit_bias",
+                      "logit_bias must give each token a number from -100 to 100");
                 }
                 byToken.put(token("logit_bias", each.getKey(), vocabulary), (float) value);
               }
@@ -172,7 +191,8 @@ record AnswerOptions(
         .list(name)
         .ifPresent(list -> {
           if (list.size() > BIAS_MAX) {
-            throw RequestRefused.field(name, name + " has more than " + BIAS_MAX + " tokens");
+            throw RequestRefused.field(name,
+                "%s has %d tokens; at most %d are allowed".formatted(name, list.size(), BIAS_MAX));
           }
           list.forEach(each -> tokens.add(token(name, each.asString(""), vocabulary)));
         });
@@ -180,33 +200,37 @@ record AnswerOptions(
   }
 
   private static List<String> stops(Fields fields) {
-    List<String> stops = new ArrayList<>();
-    fields
-        .any("stop")
-        .ifPresent(value -> {
-          if (value.isString()) {
-            stops.add(value.stringValue());
-          } else if (value.isArray()) {
-            value.forEach(each -> {
-              if (!each.isString()) {
-                throw fields.wrong("stop", "a text or a list of texts", each);
-              }
-              stops.add(each.stringValue());
-            });
-          } else {
-            throw fields.wrong("stop", "a text or a list of texts", value);
-          }
-        });
-    if (stops.size() > STOPS_MAX) {
-      throw RequestRefused.field("stop", "stop has " + stops.size() + " texts, at most 16");
+    JsonNode given = fields.any("stop").orElseGet(Json::list);
+    if (given.isString()) {
+      return List.of(stop("stop", given.stringValue()));
     }
-    for (String stop : stops) {
-      if (stop.isEmpty() || stop.length() > STOP_CHARS_MAX) {
-        throw RequestRefused.field(
-            "stop", "a stop text has 1 to " + STOP_CHARS_MAX + " characters");
+    if (!given.isArray()) {
+      throw fields.wrong("stop", "a text or a list of texts", given);
+    }
+    if (given.size() > STOPS_MAX) {
+      throw RequestRefused.field(
+          "stop",
+          "stop has %d texts; at most %d are allowed".formatted(given.size(), STOPS_MAX));
+    }
+    List<String> stops = new ArrayList<>();
+    for (int i = 0; i < given.size(); i++) {
+      String place = "stop[" + i + "]";
+      if (!given.get(i).isString()) {
+        throw fields.wrong(place, "a text", given.get(i));
       }
+      stops.add(stop(place, given.get(i).stringValue()));
     }
     return List.copyOf(stops);
+  }
+
+  private static String stop(String place, String text) {
+    if (text.isEmpty() || text.length() > STOP_CHARS_MAX) {
+      throw RequestRefused.field(
+          place,
+          "%s must have 1 to %d characters, not %d"
+              .formatted(place, STOP_CHARS_MAX, text.length()));
+    }
+    return text;
   }
 
   private static long root(String salt) {

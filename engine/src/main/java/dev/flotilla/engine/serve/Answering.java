@@ -14,7 +14,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Passes the answers of one request on as they come, until all have ended or the client is gone;
+ * Passes the answers of one request on as they come, until all have ended, the client is gone or
+ * the server stops, which the client is told;
  * whatever happens, the engine works on none of them afterwards.
  */
 final class Answering {
@@ -30,9 +31,12 @@ final class Answering {
 
   void pass(List<AnswerReader> answers, ReplySink to, Wakeup wakeup) {
     WatchedConnection client = WatchedConnection.current();
-    client.onGone(() -> cancel(answers));
+    client.onEnd(() -> {
+      cancel(answers);
+      wakeup.signal();
+    });
     try {
-      relay(answers, to, wakeup);
+      relay(answers, to, wakeup, client);
     } catch (IOException | UncheckedIOException gone) {
       log.log(Level.DEBUG, "a client went away in the middle of its answer", gone);
       throw new CloseConnectionException("the client is gone", gone);
@@ -45,10 +49,11 @@ final class Answering {
     }
   }
 
-  private void relay(List<AnswerReader> answers, ReplySink to, Wakeup wakeup)
+  private void relay(
+      List<AnswerReader> answers, ReplySink to, Wakeup wakeup, WatchedConnection client)
       throws IOException, InterruptedException {
     int open = answers.size();
-    while (open > 0) {
+    while (open > 0 && !client.isCut()) {
       for (AnswerReader answer : answers) {
         if (answer.finish() != null) {
           continue;
@@ -62,6 +67,10 @@ final class Answering {
           to.failed(failed(answer.generation().failure()));
           return;
         }
+        if (ending == Ending.CANCELLED && client.isCut()) {
+          to.failed(Gate.STOPPING);
+          return;
+        }
         if (ending == Ending.CANCELLED) {
           throw new CloseConnectionException("the client is gone");
         }
@@ -73,7 +82,11 @@ final class Answering {
         to.quiet();
       }
     }
-    to.done(answers);
+    if (open > 0) {
+      to.failed(Gate.STOPPING);
+    } else {
+      to.done(answers);
+    }
   }
 
   /** What a client is told whose answer failed in the engine. */

@@ -1,14 +1,17 @@
 package dev.flotilla.engine.serve;
 
 import dev.flotilla.engine.RequestRefused;
+import dev.flotilla.wire.ApiError;
+import io.helidon.common.buffers.DataReader;
+import io.helidon.http.RequestException;
+import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.http.ServerRequest;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
-import tools.jackson.databind.node.ObjectNode;
+import java.util.function.Consumer;
 
 /**
  * Reads requests' bodies, each up to its limit, and all that are held at a time up to theirs, with
@@ -24,8 +27,8 @@ final class Bodies {
     this.limits = limits;
   }
 
-  /** What becomes of a body that is a JSON object, which is held as long as that takes. */
-  <T> T read(ServerRequest request, Function<ObjectNode, T> use) {
+  /** What becomes of a body, which is held as long as that takes. */
+  void read(ServerRequest request, Consumer<byte[]> use) {
     long length = request.headers().contentLength().orElse(0);
     if (length > limits.bodyBytesMax()) {
       throw tooLarge();
@@ -33,7 +36,7 @@ final class Bodies {
     Share share = new Share();
     try {
       share.grow(length);
-      return use.apply(Json.body(bytes(request, share, length)));
+      use.accept(bytes(request, share, length));
     } finally {
       share.giveBack();
     }
@@ -85,9 +88,23 @@ final class Bodies {
           share.grow(read);
         }
       }
+      WatchedConnection.current().bodyRead();
       return body.toByteArray();
-    } catch (IOException broken) {
-      throw new UncheckedIOException(broken);
+    } catch (IOException
+        | UncheckedIOException
+        | CloseConnectionException
+        | DataReader.InsufficientDataAvailableException cut) {
+      throw new CloseConnectionException("the client went away in the middle of its request", cut);
+    } catch (RequestRefused refused) {
+      throw refused;
+    } catch (RuntimeException refused) {
+      // What else Helidon throws here has no common type, and says that the framing is broken.
+      if (refused instanceof RequestException known && known.status().code() == 413) {
+        throw tooLarge();
+      }
+      throw new RequestRefused(
+          ApiError.badRequest(
+              "malformed_http", "the chunks of the request's body are not well-formed", null));
     }
   }
 

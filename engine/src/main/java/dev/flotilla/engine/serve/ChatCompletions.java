@@ -100,7 +100,7 @@ final class ChatCompletions {
         AnswerOptions.read(fields, engine.vocabulary(), logprobs ? top : -1, random);
     Tools tools = Tools.read(fields);
     if (tools.offered().isPresent() && callFormat.isEmpty()) {
-      throw RequestRefused.unsupported(
+      throw RequestRefused.notCapable(
           "tools", "the model's chat template has no place for tools: it can't call any");
     }
     Optional<Supplier<TokenMask>> form = forms.read(fields, tools, options);

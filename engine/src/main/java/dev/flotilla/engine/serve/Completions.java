@@ -55,9 +55,9 @@ final class Completions {
     AnswerOptions options = AnswerOptions.read(fields, engine.vocabulary(), logprobs, random);
     Optional<Supplier<TokenMask>> form = forms.read(fields, Tools.NONE, options);
     List<Prompt> all = prompts(fields);
-    fields.onlyPlain("echo", "false");
-    fields.onlyPlain("best_of", "1");
-    fields.onlyPlain("suffix", "");
+    fields.onlyPlain("echo", "this engine does not put the prompt in front of its answer", "false");
+    fields.onlyPlain("best_of", "this engine gives every answer that it makes (n)", "1");
+    fields.onlyPlain("suffix", "this engine goes on with a text, and fills in before none", "");
     fields.refuseOthers();
     Wakeup wakeup = new Wakeup();
     List<AnswerReader> answers = new ArrayList<>();
@@ -94,28 +94,34 @@ final class Completions {
 
   private List<Prompt> prompts(Fields fields) {
     JsonNode prompt =
-        fields.any("prompt").orElseThrow(() -> RequestRefused.field("prompt", "prompt is missing"));
+        fields.any("prompt").orElseThrow(() -> RequestRefused.missing("prompt", "prompt is missing"));
     if (prompt.isString()) {
       return List.of(prompts.text(prompt.stringValue()));
     }
-    if (!(prompt instanceof ArrayNode list) || list.isEmpty()) {
+    if (!(prompt instanceof ArrayNode list)) {
       throw fields.wrong("prompt", "a text, a list of texts, or token numbers", prompt);
     }
+    if (list.isEmpty()) {
+      throw RequestRefused.field("prompt", "prompt is an empty list: it needs a text or tokens");
+    }
     if (list.get(0).isNumber()) {
-      return List.of(prompts.tokens(list));
+      return List.of(prompts.tokens("prompt", list));
     }
     if (list.size() > PROMPTS_MAX) {
       throw RequestRefused.field(
-          "prompt", "prompt has " + list.size() + " texts, at most " + PROMPTS_MAX);
+          "prompt",
+          "prompt has %d texts; at most %d are allowed".formatted(list.size(), PROMPTS_MAX));
     }
     List<Prompt> all = new ArrayList<>();
-    for (JsonNode each : list) {
-      if (each.isString()) {
+    boolean texts = list.get(0).isString();
+    for (int i = 0; i < list.size(); i++) {
+      JsonNode each = list.get(i);
+      if (texts && each.isString()) {
         all.add(prompts.text(each.stringValue()));
-      } else if (each instanceof ArrayNode tokens) {
-        all.add(prompts.tokens(tokens));
+      } else if (!texts && each instanceof ArrayNode tokens) {
+        all.add(prompts.tokens("prompt[" + i + "]", tokens));
       } else {
-        throw fields.wrong("prompt", "a text, a list of texts, or token numbers", each);
+        throw fields.wrong("prompt[" + i + "]", "a text or a list of tokens, as the first one is", each);
       }
     }
     return all;

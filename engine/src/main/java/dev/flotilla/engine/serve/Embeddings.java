@@ -66,7 +66,7 @@ final class Embeddings {
     Fields fields = new Fields(body, "");
     names.checkModel(fields);
     if (model.pooling() == Pooling.NONE) {
-      throw RequestRefused.unsupported(
+      throw RequestRefused.notCapable(
           "model", "the file of " + model.name() + " wants a pooling that is not computed");
     }
     List<int[]> inputs = inputs(fields);
@@ -93,7 +93,7 @@ final class Embeddings {
         .whole("dimensions", 1, Integer.MAX_VALUE)
         .ifPresent(wanted -> {
           if (wanted != engine.width()) {
-            throw RequestRefused.unsupported(
+            throw RequestRefused.notCapable(
                 "dimensions",
                 "this model's vectors have %d numbers and can't have %d; leave dimensions out"
                     .formatted(engine.width(), wanted));
@@ -103,7 +103,7 @@ final class Embeddings {
 
   private List<int[]> inputs(Fields fields) {
     JsonNode input =
-        fields.any("input").orElseThrow(() -> RequestRefused.field("input", "input is missing"));
+        fields.any("input").orElseThrow(() -> RequestRefused.missing("input", "input is missing"));
     if (input.isString()) {
       return List.of(text(input, "input"));
     }
@@ -111,14 +111,15 @@ final class Embeddings {
       throw fields.wrong("input", "a text, a list of texts, or token numbers", input);
     }
     if (list.isEmpty()) {
-      throw RequestRefused.field("input", "input is empty: there is nothing to make a vector of");
+      throw RequestRefused.field("input", "input is an empty list: there is nothing to make a vector of");
     }
     if (list.get(0).isNumber()) {
       return List.of(prompts.numbers("input", list));
     }
     int most = Math.min(INPUTS_MAX, VECTORS_BYTES_MAX / Float.BYTES / engine.width());
     if (list.size() > most) {
-      throw RequestRefused.field("input", "input has " + list.size() + " texts, at most " + most);
+      throw RequestRefused.field(
+          "input", "input has %d texts; at most %d are allowed".formatted(list.size(), most));
     }
     List<int[]> all = new ArrayList<>();
     for (int i = 0; i < list.size(); i++) {
@@ -134,11 +135,11 @@ final class Embeddings {
     } else if (input instanceof ArrayNode list) {
       tokens = prompts.numbers(place, list);
     } else {
-      throw RequestRefused.field("input", place + " must be a text or a list of token numbers");
+      throw RequestRefused.type(place, place + " must be a text or a list of token numbers");
     }
     if (tokens.length == 0) {
       throw RequestRefused.field(
-          "input", place + " is empty: there is nothing to make a vector of");
+          place, place + " has no token: there is nothing to make a vector of");
     }
     return tokens;
   }
@@ -147,9 +148,13 @@ final class Embeddings {
   private float[][] vectors(List<int[]> inputs) {
     Queue<Generation> open = new ConcurrentLinkedQueue<>();
     WatchedConnection client = WatchedConnection.current();
-    client.onGone(() -> open.forEach(engine::cancel));
+    Wakeup wakeup = new Wakeup();
+    client.onEnd(() -> {
+      open.forEach(engine::cancel);
+      wakeup.signal();
+    });
     try {
-      return vectors(inputs, open, client);
+      return vectors(inputs, open, client, wakeup);
     } catch (InterruptedException stopping) {
       Thread.currentThread().interrupt();
       throw new CloseConnectionException("the server stops", stopping);
@@ -159,13 +164,16 @@ final class Embeddings {
     }
   }
 
-  private float[][] vectors(List<int[]> inputs, Queue<Generation> open, WatchedConnection client)
+  private float[][] vectors(
+      List<int[]> inputs, Queue<Generation> open, WatchedConnection client, Wakeup wakeup)
       throws InterruptedException {
-    Wakeup wakeup = new Wakeup();
     float[][] vectors = new float[inputs.size()][];
     int asked = 0;
     int done = 0;
     while (done < vectors.length) {
+      if (client.isCut()) {
+        throw new RequestRefused(Gate.STOPPING);
+      }
       while (asked < vectors.length && open.size() < engine.limits().sequencesMax()) {
         GenerationRequest request = GenerationRequest.vector(inputs.get(asked), model.pooling());
         open.addAll(engine.submit(request, 1, wakeup));
@@ -182,9 +190,9 @@ final class Embeddings {
         open.remove();
         vectors[done] = unit(first);
         done++;
-      } else if (ending == Ending.CANCELLED) {
+      } else if (ending == Ending.CANCELLED && !client.isCut()) {
         throw new CloseConnectionException("the client is gone");
-      } else {
+      } else if (ending != Ending.CANCELLED) {
         throw new RequestRefused(Answering.failed(first.failure()));
       }
     }

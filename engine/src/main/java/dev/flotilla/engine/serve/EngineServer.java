@@ -3,10 +3,12 @@ package dev.flotilla.engine.serve;
 import dev.flotilla.engine.Engine;
 import dev.flotilla.engine.RequestRefused;
 import dev.flotilla.wire.ApiError;
-import io.helidon.http.HeaderName;
+import dev.flotilla.wire.RequestScan;
+import dev.flotilla.wire.RequestScan.Endpoint;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.webserver.WebServer;
+import io.helidon.webserver.http.Handler;
 import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
@@ -16,8 +18,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ServerSocketChannel;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.HashMap;
@@ -35,8 +35,8 @@ import tools.jackson.databind.node.ObjectNode;
  * The engine's listener.
  *
  * <p>{@code GET /health} answers anyone: 200 while the engine works, 503 with the reason when it
- * has failed. All else wants the key, where there is one, as {@code Authorization: Bearer} or
- * {@code X-Api-Key}.
+ * has failed or the server stops. All else passes the {@link Gate}: it wants the key, where there
+ * is one, as {@code Authorization: Bearer} or {@code X-Api-Key}.
  */
 public final class EngineServer implements AutoCloseable {
   private final Engine engine;
@@ -48,7 +48,11 @@ public final class EngineServer implements AutoCloseable {
   private final ChatCompletions chats;
   private final Completions completions;
   private final Embeddings embeddings;
+  private final Clients clients;
   private final WebServer server;
+
+  /** Seconds since 1970 when this server was made, which says since when it has the model. */
+  private final long created;
 
   /** Finds out which tokens forms allow, beside the engine's steps. */
   private final ExecutorService aside =
@@ -85,16 +89,25 @@ public final class EngineServer implements AutoCloseable {
     completions = new Completions(engine, model, prompts, answering, names, random, forms);
     embeddings =
         new Embeddings(engine, model, prompts, bodies, names, settings.limits().keepAlive());
+    created = clock.instant().getEpochSecond();
+    clients = new Clients(http(settings.limits()), settings.limits());
     server = build();
+  }
+
+  private static Http1ConnectionSelector http(ServerLimits limits) {
+    return Http1ConnectionSelector.builder()
+        .config(
+            Http1Config.builder()
+                .maxHeadersSize(limits.headBytesMax())
+                .maxPrologueLength(ServerLimits.FIRST_LINE_BYTES_MAX)
+                .continueImmediately(false)
+                .sendKeepAliveHeader(false)
+                .build())
+        .build();
   }
 
   private WebServer build() {
     ServerLimits limits = settings.limits();
-    Http1ConnectionSelector http =
-        Http1ConnectionSelector.builder()
-            .config(
-                Http1Config.builder().continueImmediately(false).sendKeepAliveHeader(false).build())
-            .build();
     return WebServer.builder()
         .shutdownHook(false)
         .featuresDiscoverServices(false)
@@ -110,9 +123,9 @@ public final class EngineServer implements AutoCloseable {
         .idleConnectionPeriod(Duration.ofSeconds(15))
         .protocolsDiscoverServices(false)
         .concurrencyLimitDiscoverServices(false)
-        .shutdownGracePeriod(limits.stopTime())
+        .shutdownGracePeriod(Clients.LAST_WORDS)
         .directHandlers(Errors.handlers())
-        .addConnectionSelector(WatchedConnection.around(http))
+        .addConnectionSelector(clients)
         .routing(this::route)
         .build();
   }
@@ -121,55 +134,51 @@ public final class EngineServer implements AutoCloseable {
     routing.error(
         RequestRefused.class, (_, response, refused) -> Errors.send(response, refused.error()));
     routing.error(Throwable.class, Errors::bug);
-    routing.addFilter((chain, request, response) -> {
-      if (!request.path().path().equals("/health") && !hasKey(request.headers()::first)) {
-        throw new RequestRefused(
-            ApiError.unauthorized("this server wants its key as 'Authorization: Bearer KEY'"));
-      }
-      chain.proceed();
-    });
-    routing.get("/health", this::health);
-    routing.get("/v1/models", (_, response) -> send(response, models()));
-    routing.get("/props", (_, response) -> send(response, props()));
-    routing.get(
+    routing.addFilter(new Gate(clients, settings));
+    get(routing, "/health", this::health);
+    get(routing, "/v1/models", (_, response) -> send(response, models()));
+    get(routing, "/v1/models/*", this::model);
+    get(routing, "/props", (_, response) -> send(response, props()));
+    get(
+        routing,
         "/metrics",
         (_, response) -> {
           response.header(HeaderNames.CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8");
           response.send(MetricsPage.of(engine, model.name()));
         });
-    post(routing, "/v1/chat/completions", chats::answer);
-    post(routing, "/v1/completions", completions::answer);
-    post(routing, "/tokenize", this::tokenize);
-    post(routing, "/detokenize", this::detokenize);
-    post(routing, "/apply-template", this::applyTemplate);
-    post(routing, "/v1/embeddings", embeddings::answer);
+    post(routing, "/v1/chat/completions", requests(Endpoint.CHAT), chats::answer);
+    post(routing, "/v1/completions", requests(Endpoint.COMPLETIONS), completions::answer);
+    post(routing, "/v1/embeddings", requests(Endpoint.EMBEDDINGS), embeddings::answer);
+    post(routing, "/tokenize", Json::body, this::tokenize);
+    post(routing, "/detokenize", Json::body, this::detokenize);
+    post(routing, "/apply-template", Json::body, this::applyTemplate);
+  }
+
+  private static void get(HttpRouting.Builder routing, String path, Handler handler) {
+    routing.get(path, handler);
+    routing.any(path, (_, response) -> Errors.otherMethod(response, "GET"));
   }
 
   private void post(
-      HttpRouting.Builder routing, String path, BiConsumer<ObjectNode, ServerResponse> handler) {
+      HttpRouting.Builder routing,
+      String path,
+      Function<byte[], ObjectNode> read,
+      BiConsumer<ObjectNode, ServerResponse> handler) {
     routing.post(
         path,
-        (ServerRequest request, ServerResponse response) ->
-            bodies.read(
-                request,
-                body -> {
-                  handler.accept(body, response);
-                  return body;
-                }));
+        (request, response) ->
+            bodies.read(request, bytes -> handler.accept(read.apply(bytes), response)));
+    routing.any(path, (_, response) -> Errors.otherMethod(response, "POST"));
   }
 
-  private boolean hasKey(Function<HeaderName, Optional<String>> header) {
-    if (settings.key().isEmpty()) {
-      return true;
-    }
-    String given =
-        header
-            .apply(HeaderNames.AUTHORIZATION)
-            .map(value -> value.startsWith("Bearer ") ? value.substring(7).strip() : "")
-            .or(() -> header.apply(HeaderNames.create("X-Api-Key")))
-            .orElse("");
-    return MessageDigest.isEqual(
-        given.getBytes(StandardCharsets.UTF_8), settings.key().getBytes(StandardCharsets.UTF_8));
+  /** How OpenAI's requests are read: first as the hub reads them, with its codes and words. */
+  private static Function<byte[], ObjectNode> requests(Endpoint endpoint) {
+    return bytes -> {
+      if (RequestScan.scanAlone(endpoint, bytes) instanceof RequestScan.Refused refused) {
+        throw new RequestRefused(refused.error());
+      }
+      return Json.body(bytes);
+    };
   }
 
   private void health(ServerRequest request, ServerResponse response) {
@@ -188,13 +197,22 @@ public final class EngineServer implements AutoCloseable {
   private ObjectNode models() {
     ObjectNode all = Json.object();
     all.put("object", "list");
-    ObjectNode one = all.putArray("data").addObject();
-    one.put("id", model.name());
-    one.put("object", "model");
-    one.put("created", 0);
-    one.put("owned_by", "flotilla");
-    one.put("max_model_len", engine.contextMax());
+    all.putArray("data").add(model());
     return all;
+  }
+
+  private ObjectNode model() {
+    return Json.object()
+        .put("id", model.name())
+        .put("object", "model")
+        .put("created", created)
+        .put("owned_by", "flotilla")
+        .put("max_model_len", engine.contextMax());
+  }
+
+  private void model(ServerRequest request, ServerResponse response) {
+    names.checkModel(request.path().path().substring("/v1/models/".length()));
+    send(response, model());
   }
 
   private ObjectNode props() {
@@ -247,9 +265,9 @@ public final class EngineServer implements AutoCloseable {
     ArrayNode tokens =
         fields
             .list("tokens")
-            .orElseThrow(() -> RequestRefused.field("tokens", "tokens is missing"));
+            .orElseThrow(() -> RequestRefused.missing("tokens", "tokens is missing"));
     fields.refuseOthers();
-    String text = prompts.tokens(tokens).text();
+    String text = prompts.tokens("tokens", tokens).text();
     send(response, Json.object().put("prompt", text).put("content", text));
   }
 
@@ -295,9 +313,13 @@ public final class EngineServer implements AutoCloseable {
     return server.port();
   }
 
-  /** Stops listening; requests in flight go on for a moment. The engine is not closed. */
+  /**
+   * Takes in nothing more, lets what runs go on for {@link ServerLimits#stopTime}, tells the rest
+   * that it is cut, and stops listening. The engine is not closed.
+   */
   @Override
   public void close() {
+    clients.stop();
     server.stop();
     aside.shutdownNow();
   }

@@ -2,6 +2,7 @@ package dev.flotilla.engine.serve;
 
 import dev.flotilla.wire.ApiError;
 import dev.flotilla.wire.ApiErrors;
+import dev.flotilla.wire.HttpRefusals;
 import dev.flotilla.wire.Names;
 import io.helidon.http.DirectHandler;
 import io.helidon.http.HeaderNames;
@@ -19,10 +20,25 @@ import java.lang.System.Logger.Level;
 final class Errors {
   private static final Logger log = System.getLogger(Errors.class.getName());
 
+  private static final HttpRefusals REFUSALS =
+      new HttpRefusals(
+          "server", ServerLimits.FIRST_LINE_BYTES_MAX, ServerLimits.DEFAULT.headBytesMax());
+
   private Errors() {}
 
-  /** Answers a request with an error; nothing may have been sent before. */
+  /**
+   * Answers a request with an error; nothing may have been sent before. Where its body was not read
+   * the connection closes, when the client has had the time to see why.
+   */
   static void send(ServerResponse response, ApiError error) {
+    WatchedConnection client = WatchedConnection.current();
+    if (client.bodyUnread()) {
+      response.header(HeaderValues.CONNECTION_CLOSE);
+      client.lingerAfterReply();
+    }
+    if (error.status() == 401) {
+      response.header(HeaderNames.WWW_AUTHENTICATE, "Bearer");
+    }
     response.status(error.status());
     response.header(HeaderValues.CONTENT_TYPE_JSON);
     if (error.retryAfter() != null) {
@@ -32,16 +48,6 @@ final class Errors {
     response.send(ApiErrors.body(error));
   }
 
-  static ApiError internal() {
-    return new ApiError(
-        500,
-        "server_error",
-        "internal_error",
-        "the engine failed on this request; its log says more",
-        null,
-        null);
-  }
-
   /** A handler's bug: the client is told that much, the log the rest. */
   static void bug(ServerRequest request, ServerResponse response, Throwable bug) {
     if (bug instanceof HttpException refusal) {
@@ -49,7 +55,7 @@ final class Errors {
     }
     log.log(Level.ERROR, request.prologue().method() + " failed in the engine", bug);
     if (!response.isSent()) {
-      send(response, internal());
+      send(response, REFUSALS.internal());
     }
   }
 
@@ -67,18 +73,15 @@ final class Errors {
       Status status,
       ServerResponseHeaders headers,
       String message) {
+    int code = status.code() == 400 ? badRequest(request) : status.code();
     String what = request.method() + " " + Names.shown(request.path());
     ApiError error =
-        switch (status.code()) {
-          case 404 -> ApiError.notFound("not_found", what + " is not served here");
-          case 405 -> invalid(405, "method_not_allowed", what + ": this path has another method");
-          case 413 -> tooLarge(ServerLimits.DEFAULT.bodyBytesMax());
-          case 500 -> internal();
-          default ->
-              invalid(status.code(), "malformed_http", "the request is not well-formed HTTP/1.1");
-        };
+        code == 413 ? tooLarge(ServerLimits.DEFAULT.bodyBytesMax()) : REFUSALS.of(code, what);
+    if (code == 413 || code == 414 || code == 415 || code == 431) {
+      WatchedConnection.current().lingerAfterReply();
+    }
     return DirectHandler.TransportResponse.builder()
-        .status(status)
+        .status(code == status.code() ? status : Status.create(code))
         .headers(headers)
         .header(HeaderValues.CONTENT_TYPE_JSON)
         .keepAlive(type.keepAlive())
@@ -86,14 +89,27 @@ final class Errors {
         .build();
   }
 
-  static ApiError tooLarge(long bytesMax) {
-    return invalid(
-        413,
-        "request_too_large",
-        "the request's body is larger than " + bytesMax + " bytes, which is this server's limit");
+  /** What Helidon calls a bad request, and keeps its reason to itself. */
+  private static int badRequest(DirectHandler.TransportRequest request) {
+    if (WatchedConnection.current().headIsTooLarge()) {
+      return 431;
+    }
+    return request.headers().contains(HeaderNames.CONTENT_ENCODING) ? 415 : 400;
   }
 
-  private static ApiError invalid(int status, String code, String message) {
-    return new ApiError(status, "invalid_request_error", code, message, null, null);
+  /** A path that is there is called by another method than those that it has. */
+  static void otherMethod(ServerResponse response, String allowed) {
+    response.header(HeaderNames.ALLOW, allowed);
+    send(response, HttpRefusals.otherMethod(allowed));
+  }
+
+  static ApiError tooLarge(long bytesMax) {
+    return new ApiError(
+        413,
+        "invalid_request_error",
+        "request_too_large",
+        "the request's body is larger than " + bytesMax + " bytes, which is this server's limit",
+        null,
+        null);
   }
 }

@@ -75,16 +75,24 @@ final class Fields {
     if (!node.isNumber() || node.doubleValue() % 1 != 0) {
       throw wrong(name, "a whole number", node);
     }
-    if (!node.canConvertToLong()) {
-      throw wrong(name, "a whole number of at most 64 bits", node);
-    }
-    long number = node.longValue();
-    if (number < from || number > to) {
-      String range = to >= Integer.MAX_VALUE ? "at least " + from : "from " + from + " to " + to;
+    boolean fits = node.canConvertToLong();
+    if (!fits || node.longValue() < from || node.longValue() > to) {
       throw RequestRefused.field(
-          prefix + name, prefix + name + " must be " + range + ", not " + number);
+          prefix + name,
+          "%s must be a whole number %s, not %s"
+              .formatted(prefix + name, range(node, from, to), shown(node.asString())));
     }
-    return OptionalLong.of(number);
+    return OptionalLong.of(node.longValue());
+  }
+
+  private static String range(JsonNode number, long from, long to) {
+    if (from == Long.MIN_VALUE && to == Long.MAX_VALUE) {
+      return "of at most 64 bits";
+    }
+    if (to >= Integer.MAX_VALUE && number.doubleValue() < from) {
+      return "of at least " + from;
+    }
+    return "from " + from + " to " + to;
   }
 
   int whole(String name, int from, int to, int otherwise) {
@@ -116,13 +124,16 @@ final class Fields {
     read.addAll(Set.of(names));
   }
 
-  /** A field that may have only the value that changes nothing. */
-  void onlyPlain(String name, String... plain) {
+  /**
+   * A field that may have only a value that changes nothing.
+   *
+   * @param why what of the field this engine does not have
+   */
+  void onlyPlain(String name, String why, String... plain) {
     any(name)
         .ifPresent(value -> {
           if (!Set.of(plain).contains(value.asString())) {
-            throw RequestRefused.unsupported(
-                prefix + name, prefix + name + " has no effect on this server; leave it out");
+            throw RequestRefused.notCapable(prefix + name, why + ": leave " + prefix + name + " out");
           }
         });
   }
@@ -131,16 +142,21 @@ final class Fields {
     for (String name : body.propertyNames()) {
       JsonNode value = body.get(name);
       if (!read.contains(name) && value != null && !value.isNull()) {
-        String shown = name.length() > 60 ? name.substring(0, 60) : name;
         throw RequestRefused.unsupported(
-            prefix + shown, prefix + shown + " is not supported by this server; leave it out");
+            prefix + shown(name),
+            prefix + shown(name) + " is not supported by this server: leave it out");
       }
     }
   }
 
   RequestRefused wrong(String name, String wanted, JsonNode value) {
-    return RequestRefused.field(
+    return RequestRefused.type(
         prefix + name, prefix + name + " must be " + wanted + ", not " + kind(value));
+  }
+
+  /** What a client made up is repeated up to a length. */
+  private static String shown(String text) {
+    return text.length() > 60 ? text.substring(0, 60) + "…" : text;
   }
 
   private static String kind(JsonNode value) {
@@ -149,7 +165,7 @@ final class Fields {
       case ARRAY -> "a list";
       case STRING -> "a text";
       case BOOLEAN -> "a truth value";
-      case NUMBER -> value.asString();
+      case NUMBER -> shown(value.asString());
       default -> "null";
     };
   }

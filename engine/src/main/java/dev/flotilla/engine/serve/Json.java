@@ -11,6 +11,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.TokenStreamFactory;
+import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
@@ -74,18 +75,23 @@ final class Json {
     JsonNode node;
     try {
       node = MAPPER.readTree(bytes);
+    } catch (StreamConstraintsException large) {
+      throw wrong(
+          "the request's body has more than %d values, names and brackets, nests deeper than %d"
+                  .formatted(PIECES_MAX, DEPTH_MAX)
+              + " levels, or has a name longer than %d or a number longer than %d characters"
+                  .formatted(NAME_CHARS_MAX, NUMBER_CHARS_MAX));
     } catch (JacksonException malformed) {
-      throw new RequestRefused(
-          ApiError.badRequest(
-              "invalid_json",
-              "the request's body is not JSON: " + malformed.getOriginalMessage(),
-              null));
+      throw wrong("the request's body is not JSON: " + malformed.getOriginalMessage());
     }
     if (node instanceof ObjectNode object) {
       return object;
     }
-    throw new RequestRefused(
-        ApiError.badRequest("invalid_json", "the request's body is not a JSON object", null));
+    throw wrong("the request's body must be one JSON object");
+  }
+
+  private static RequestRefused wrong(String message) {
+    return new RequestRefused(ApiError.badRequest("invalid_json", message, null));
   }
 
   /** A text that should be an object; null where it is not. */

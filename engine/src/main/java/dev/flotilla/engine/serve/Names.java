@@ -22,15 +22,21 @@ final class Names {
 
   /** A request may leave the model out, but not name another. */
   void checkModel(Fields fields) {
-    String asked = fields.text("model").orElse(model);
+    checkModel(fields.text("model").orElse(model));
+  }
+
+  /** This server has one model. */
+  void checkModel(String asked) {
     if (!asked.equals(model)) {
-      String shown = asked.length() > 100 ? asked.substring(0, 100) : asked;
       throw new RequestRefused(
           new ApiError(
               404,
               "invalid_request_error",
               "model_not_found",
-              "the model '" + shown + "' is not served here; this server has " + model,
+              "the model "
+                  + dev.flotilla.wire.Names.shown(asked)
+                  + " does not exist here; this server has "
+                  + model,
               "model",
               null));
     }

@@ -1,20 +1,24 @@
 package dev.flotilla.engine.serve;
 
 import dev.flotilla.engine.RequestRefused;
+import dev.flotilla.gguf.template.ChatTemplate;
 import dev.flotilla.gguf.template.TemplateRefused;
 import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.TemplateArguments;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 
 /** Turns conversations and texts into the model's tokens. */
 final class Prompts {
+  /** How Jinja writes a null. */
+  private static final String NONE = "None";
+
   private final ServedModel model;
   private final int contextMax;
   private final Clock clock;
@@ -39,15 +43,15 @@ final class Prompts {
     ArrayNode messages =
         fields
             .list("messages")
-            .orElseThrow(() -> RequestRefused.field("messages", "messages is missing"));
+            .orElseThrow(() -> RequestRefused.missing("messages", "messages is missing"));
     if (messages.isEmpty()) {
-      throw RequestRefused.field("messages", "messages is empty: there is nothing to answer");
+      throw RequestRefused.field("messages", "messages has no message, and needs at least one");
     }
     Map<String, Object> variables = new HashMap<>(extra);
     fields
         .object("chat_template_kwargs")
         .ifPresent(given ->
-            given.properties().forEach(each -> put(variables, each.getKey(), each.getValue())));
+            given.properties().forEach(each -> argument(variables, each.getKey(), each.getValue())));
     ArrayNode told = Messages.forTemplate(messages);
     Optional<Boolean> prompted = fields.truth("add_generation_prompt");
     Optional<Boolean> continued = fields.truth("continue_final_message");
@@ -75,6 +79,14 @@ final class Prompts {
     return new Prompt(text, tokens(text, true));
   }
 
+  private static void argument(Map<String, Object> variables, String name, JsonNode value) {
+    if (!TemplateArguments.mayBeGiven(name)) {
+      String field = "chat_template_kwargs." + name;
+      throw RequestRefused.field(field, field + " is not for the template: leave it out");
+    }
+    put(variables, name, value);
+  }
+
   private static void put(Map<String, Object> variables, String name, JsonNode value) {
     Object plain = Json.plain(value);
     if (plain != null) {
@@ -82,7 +94,7 @@ final class Prompts {
     }
   }
 
-  private String render(Map<String, ? extends @Nullable Object> variables) {
+  private String render(Map<String, Object> variables) {
     if (model.template().isEmpty()) {
       throw new RequestRefused(
           ApiError.badRequest(
@@ -91,7 +103,7 @@ final class Prompts {
               "messages"));
     }
     try {
-      return model.template().get().render(variables, clock);
+      return render(model.template().get(), variables);
     } catch (TemplateRefused refused) {
       boolean conversation = refused.kind() == TemplateRefused.Kind.RAISED;
       throw new RequestRefused(
@@ -104,14 +116,41 @@ final class Prompts {
     }
   }
 
+  /**
+   * A content that is null, or is not there, as beside calls, is an empty text for a template that
+   * knows no such thing: that fails on it, or writes the word None. For all others it stays null,
+   * since some tell by it that there are calls alone.
+   */
+  private String render(ChatTemplate template, Map<String, Object> variables)
+      throws TemplateRefused {
+    Optional<Map<String, Object>> plain = Messages.withoutNulls(variables);
+    if (plain.isEmpty()) {
+      return template.render(variables, clock);
+    }
+    String told;
+    try {
+      told = template.render(variables, clock);
+    } catch (TemplateRefused refused) {
+      if (refused.kind() == TemplateRefused.Kind.LIMIT) {
+        throw refused;
+      }
+      return template.render(plain.get(), clock);
+    }
+    if (!told.contains(NONE)) {
+      return told;
+    }
+    String other = template.render(plain.get(), clock);
+    return told.split(NONE, -1).length > other.split(NONE, -1).length ? other : told;
+  }
+
   /** A text as it is. */
   Prompt text(String text) {
     return new Prompt(text, tokens(text, true));
   }
 
   /** Tokens, which are the prompt. */
-  Prompt tokens(ArrayNode list) {
-    int[] tokens = numbers("prompt", list);
+  Prompt tokens(String field, ArrayNode list) {
+    int[] tokens = numbers(field, list);
     return new Prompt(model.tokenizer().text(tokens), tokens);
   }
 
@@ -121,13 +160,15 @@ final class Prompts {
     for (int i = 0; i < tokens.length; i++) {
       JsonNode each = list.get(i);
       if (!each.isIntegralNumber() || !each.canConvertToInt()) {
-        throw RequestRefused.field(field, field + " must be a text, or a list of token numbers");
+        throw RequestRefused.type(
+            field + "[" + i + "]", field + "[" + i + "] must be a token's number, as the first is");
       }
       tokens[i] = each.intValue();
       if (tokens[i] < 0 || tokens[i] >= model.tokenizer().size()) {
         throw RequestRefused.field(
             field,
-            "token %d is not one of the model's %d".formatted(tokens[i], model.tokenizer().size()));
+            "%s[%d] is %d, and the model's tokens are numbered from 0 to %d"
+                .formatted(field, i, tokens[i], model.tokenizer().size() - 1));
       }
     }
     return tokens;
@@ -167,7 +208,8 @@ final class Prompts {
     boolean ended = addEnds && !begun && model.tokenizer().addsEnd();
     tokens = ended ? Arrays.copyOf(tokens, tokens.length - 1) : tokens;
     if (tokens.length == 0) {
-      throw RequestRefused.field("prompt", "the prompt is empty: there is nothing to go on from");
+      throw RequestRefused.notCapable(
+          "prompt", "the prompt has no token, and this engine goes on from at least one");
     }
     return tokens;
   }

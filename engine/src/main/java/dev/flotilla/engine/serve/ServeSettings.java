@@ -8,9 +8,14 @@ import java.net.InetSocketAddress;
  * @param listen the address; port 0 takes any free one
  * @param key what clients have to show, empty for none
  * @param reasoning where thoughts are said
+ * @param machineName the machine's own name, by which it may be called; empty where unknown
  */
 public record ServeSettings(
-    InetSocketAddress listen, String key, Reasoning reasoning, ServerLimits limits) {
+    InetSocketAddress listen,
+    String key,
+    Reasoning reasoning,
+    String machineName,
+    ServerLimits limits) {
 
   /** Where a model's thoughts are said. */
   public enum Reasoning {

@@ -27,6 +27,16 @@ final class StreamReply implements ReplySink {
   private static final byte[] DONE = "data: [DONE]\n\n".getBytes(US_ASCII);
   private static final byte[] ALIVE = ": keep-alive\n\n".getBytes(US_ASCII);
 
+  /** As the hub has it for a stream that it cuts. */
+  private static final ApiError CUT =
+      new ApiError(
+          502,
+          "server_error",
+          "stream_cut",
+          "the answer is incomplete: the server was stopped in the middle of it; ask again",
+          null,
+          null);
+
   private final ServerResponse response;
   private final ReplyHead head;
   private final AnswerOptions options;
@@ -151,7 +161,7 @@ final class StreamReply implements ReplySink {
       Errors.send(response, error);
       return;
     }
-    to.write(ApiErrors.event(error));
+    to.write(ApiErrors.event(error.equals(Gate.STOPPING) ? CUT : error));
     to.close();
   }
 }

@@ -41,7 +41,7 @@ record Tools(Optional<ArrayNode> offered, boolean forced, Optional<Boolean> para
       return new Tools(tools, false, parallel);
     }
     if (tools.isEmpty()) {
-      throw RequestRefused.field("tool_choice", "tool_choice needs tools");
+      throw RequestRefused.field("tool_choice", "tool_choice needs tools to choose from");
     }
     if (word.equals("required")) {
       return new Tools(tools, true, parallel);
@@ -73,14 +73,15 @@ record Tools(Optional<ArrayNode> offered, boolean forced, Optional<Boolean> para
 
   private static void check(ArrayNode tools, Set<String> names) {
     if (tools.size() > MAX) {
-      throw RequestRefused.field("tools", "tools has " + tools.size() + " tools, at most " + MAX);
+      throw RequestRefused.field(
+          "tools", "tools has %d tools; at most %d are allowed".formatted(tools.size(), MAX));
     }
     for (int i = 0; i < tools.size(); i++) {
       JsonNode tool = tools.get(i);
       JsonNode function = tool.path("function");
       if (!(function instanceof ObjectNode) || function.path("name").asString("").isEmpty()) {
         throw RequestRefused.field(
-            "tools[" + i + "]", "tools[" + i + "] must be a function with a name");
+            "tools[" + i + "]", "tools[" + i + "].function must be an object with a name");
       }
       names.add(function.path("name").asString(""));
     }

@@ -1,6 +1,5 @@
 package dev.flotilla.engine.serve;
 
-import io.helidon.common.buffers.BufferData;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.common.buffers.DataWriter;
 import io.helidon.common.concurrency.limits.Limit;
@@ -13,21 +12,28 @@ import io.helidon.webserver.ProxyProtocolData;
 import io.helidon.webserver.Router;
 import io.helidon.webserver.spi.ServerConnection;
 import io.helidon.webserver.spi.ServerConnectionSelector;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One client's connection, between Helidon and the socket, so that a handler learns that its client
- * is gone: while a handler runs nobody reads the socket, and a client that leaves would be noticed
- * only by a failing write, which an answer that comes whole never makes before its end.
+ * One client's connection, between Helidon and the socket, for what Helidon does not tell a handler
+ * and does not do.
  *
- * <p>{@link #onGone} lets a thread read ahead. The end of the stream runs the action; bytes are the
- * next request, and are kept for it. At most one read ahead is under way, and it ends with the next
- * bytes or with the connection.
+ * <ul>
+ *   <li><b>The client is gone.</b> While a handler runs nobody reads the socket, and a client that
+ *       leaves would be noticed only by a failing write, which an answer that comes whole never
+ *       makes before its end. {@link #onEnd} lets a thread read ahead. The end of the stream runs
+ *       the action; bytes are the next request, and are kept for it. At most one read ahead is
+ *       under way, and it ends with the next bytes or with the connection.
+ *   <li><b>The server stops.</b> {@link #cut} runs the same action; the handler tells its client.
+ *   <li><b>A request that is refused before it was read.</b> A socket that is closed with bytes
+ *       unread takes the reply back: so the rest is read and dropped for a moment.
+ * </ul>
  *
  * <p>Invariants: the socket is read by one thread at a time, which holds {@code reading}; what was
  * read ahead is handed over before anything else is read.
@@ -35,66 +41,115 @@ import org.jspecify.annotations.Nullable;
 final class WatchedConnection
     implements ConnectionContext, ServerConnection, InterruptableTask<Void> {
   private static final ScopedValue<WatchedConnection> CURRENT = ScopedValue.newInstance();
+  private static final Logger log = System.getLogger(WatchedConnection.class.getName());
 
   private final ConnectionContext context;
+  private final Clients all;
   private final ServerConnection http;
   private final DataReader reader;
   private final ReentrantLock reading = new ReentrantLock();
   private byte @Nullable [] ahead;
   private boolean ended;
 
-  /** Guarded by this. */
-  private Runnable gone = WatchedConnection::nothing;
+  /** Guarded by this, as the next two. */
+  private Runnable end = WatchedConnection::nothing;
 
   private boolean isGone;
+  private boolean isCut;
   private volatile boolean watched;
 
-  private WatchedConnection(ConnectionContext context, ServerConnectionSelector selector) {
+  /** From a request's head to its answer's end. */
+  private volatile boolean busy;
+
+  /** The next three are the connection's thread's alone. */
+  private boolean bodyUnread;
+
+  private boolean lingers;
+
+  /** What has arrived of the head that is being read. */
+  private long headBytes;
+
+  WatchedConnection(ConnectionContext context, ServerConnectionSelector selector, Clients all) {
     this.context = context;
+    this.all = all;
     this.reader = DataReader.create(this::next);
     this.http = selector.connection(this);
   }
 
   private static void nothing() {}
 
-  /** Connections of a protocol, watched. */
-  static ServerConnectionSelector around(ServerConnectionSelector protocol) {
-    return new ServerConnectionSelector() {
-      @Override
-      public int bytesToIdentifyConnection() {
-        return protocol.bytesToIdentifyConnection();
-      }
-
-      @Override
-      public Support supports(BufferData data) {
-        return protocol.supports(data);
-      }
-
-      @Override
-      public Set<String> supportedApplicationProtocols() {
-        return protocol.supportedApplicationProtocols();
-      }
-
-      @Override
-      public ServerConnection connection(ConnectionContext context) {
-        return new WatchedConnection(context, protocol);
-      }
-    };
-  }
-
   /** The connection of the request that this thread handles. */
   static WatchedConnection current() {
     return CURRENT.get();
   }
 
+  // ---- where a request stands
+
+  /** The head is read, a handler runs. */
+  void begun(boolean bodyFollows) {
+    busy = true;
+    bodyUnread = bodyFollows;
+  }
+
+  /** The body is read to its end. */
+  void bodyRead() {
+    bodyUnread = false;
+  }
+
+  /** Whether bytes of the request's body may be on their way. */
+  boolean bodyUnread() {
+    return bodyUnread;
+  }
+
+  /** The request is answered. */
+  void ended() {
+    busy = false;
+    headBytes = 0;
+  }
+
+  /** Whether more of a head has arrived than a head may have. */
+  boolean headIsTooLarge() {
+    return !busy && headBytes >= all.limits().headBytesMax();
+  }
+
+  /** Closes the connection once the reply of the request at hand is out. */
+  void closeAfterReply() {
+    http.close(false);
+  }
+
+  /** Before it closes, what the client still sends of a refused request is read and dropped. */
+  void lingerAfterReply() {
+    lingers = true;
+  }
+
+  private void linger() {
+    Thread limit =
+        Thread.ofVirtual()
+            .name("client-linger")
+            .start(() -> {
+              try {
+                Thread.sleep(all.limits().lingerTime());
+                closeSocket();
+              } catch (InterruptedException endedBefore) {
+                // Nothing to close: the client has gone.
+                return;
+              }
+            });
+    while (next() != null) {
+      // what nobody will look at
+    }
+    limit.interrupt();
+  }
+
   /**
-   * What to do when the client goes away before {@link #over}; at once where it is gone already.
+   * What to do when the client goes away or is cut before {@link #over}; at once where that has
+   * happened.
    */
-  void onGone(Runnable action) {
+  void onEnd(Runnable action) {
     boolean now;
     synchronized (this) {
-      gone = action;
-      now = isGone;
+      end = action;
+      now = isGone || isCut;
     }
     if (now) {
       action.run();
@@ -109,10 +164,36 @@ final class WatchedConnection
     return isGone;
   }
 
-  /** The request has ended. */
-  synchronized void over() {
-    gone = WatchedConnection::nothing;
+  /** Whether the server stops, and this request has to end. */
+  synchronized boolean isCut() {
+    return isCut;
   }
+
+  /** The answer is over. */
+  synchronized void over() {
+    end = WatchedConnection::nothing;
+  }
+
+  /** The server stops: the request that runs here is to tell its client so, and to end. */
+  void cut() {
+    Runnable action;
+    synchronized (this) {
+      isCut = true;
+      action = end;
+    }
+    action.run();
+  }
+
+  /** Closes, whatever goes on. */
+  void closeSocket() {
+    try {
+      serverSocket().close();
+    } catch (RuntimeException closedAlready) {
+      log.log(Level.DEBUG, "a client's socket was closed already", closedAlready);
+    }
+  }
+
+  // ---- reading
 
   private void readAhead() {
     boolean over;
@@ -134,8 +215,8 @@ final class WatchedConnection
     Runnable action;
     synchronized (this) {
       isGone = true;
-      action = gone;
-      gone = WatchedConnection::nothing;
+      action = end;
+      end = WatchedConnection::nothing;
     }
     action.run();
   }
@@ -147,9 +228,11 @@ final class WatchedConnection
       if (bytes != null) {
         ahead = null;
         watched = false;
-        return bytes;
+      } else if (!ended) {
+        bytes = pull();
       }
-      return ended ? null : pull();
+      headBytes += bytes == null ? 0 : bytes.length;
+      return bytes;
     } finally {
       reading.unlock();
     }
@@ -170,13 +253,18 @@ final class WatchedConnection
 
   @Override
   public void handle(Limit limit) throws InterruptedException {
+    all.add(this);
     try {
       ScopedValue.where(CURRENT, this)
           .call(() -> {
             http.handle(limit);
             return null;
           });
+      if (lingers) {
+        linger();
+      }
     } finally {
+      all.remove(this);
       wentAway();
     }
   }
@@ -186,9 +274,13 @@ final class WatchedConnection
     return http.idleTime();
   }
 
+  /** Helidon closes what is idle, and everything when it stops; a read ahead knows no interrupt. */
   @Override
   public void close(boolean interrupt) {
     http.close(interrupt);
+    if (interrupt || !busy) {
+      closeSocket();
+    }
   }
 
   @Override

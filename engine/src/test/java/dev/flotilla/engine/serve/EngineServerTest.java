@@ -61,6 +61,7 @@ class EngineServerTest {
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
             key,
             ServeSettings.Reasoning.REASONING_CONTENT,
+            "",
             ServerLimits.DEFAULT);
     return new EngineServer(
             engine, model, settings, Map.of("launch", "7"), Clock.systemUTC(), new Random(1))
@@ -224,7 +225,7 @@ class EngineServerTest {
   void textsAreCompleted() {
     runner.says("xxone two");
     Reply reply =
-        post("/v1/completions", "{\"prompt\":[\"ab\",[97,98]],\"temperature\":0,\"logprobs\":1}");
+        post("/v1/completions", "{\"prompt\":[[97,98],[97,98]],\"temperature\":0,\"logprobs\":1}");
     JsonNode body = Json.body(reply.body().getBytes(StandardCharsets.UTF_8));
     assertThat(body.path("choices").size()).isEqualTo(2);
     assertThat(body.path("choices").path(0).path("text").stringValue()).isEqualTo("one two");
@@ -236,22 +237,22 @@ class EngineServerTest {
   void whatIsNotSupportedIsRefusedAndNothingElseIs() {
     runner.says("fine");
     assertThat(refusal(HELLO + ",\"logit_biass\":{}")).contains("logit_biass is not supported");
-    assertThat(refusal(HELLO + ",\"temperature\":-1")).contains("is not JSON");
+    assertThat(refusal(HELLO + ",\"temperature\":-1")).contains("duplicate_field");
     assertThat(refusal(HELLO + ",\"top_p\":2")).contains("top_p must be over 0 to 1, not 2");
-    assertThat(refusal(HELLO + ",\"top_p\":\"x\"")).contains("top_p must be a number");
-    assertThat(refusal(HELLO + ",\"n\":0")).contains("n must be");
+    assertThat(refusal(HELLO + ",\"top_p\":\"x\"")).contains("must be a number", "invalid_type");
+    assertThat(refusal(HELLO + ",\"n\":0")).contains("must be from 1 to 16");
     assertThat(refusal(HELLO + ",\"seed\":1e30"))
         .contains("seed must be a whole number of at most 64 bits, not 1.0E30");
     assertThat(refusal(HELLO + ",\"top_logprobs\":3")).contains("needs logprobs");
     assertThat(refusal(HELLO + ",\"logit_bias\":{\"99999\":1}")).contains("names the token 99999");
     assertThat(refusal(HELLO + ",\"stream_options\":{}")).contains("needs stream");
-    assertThat(refusal("\"messages\":[]")).contains("messages is empty");
+    assertThat(refusal("\"messages\":[]")).contains("needs at least one message");
     assertThat(refusal("\"messages\":[{\"role\":\"wizard\",\"content\":\"x\"}]"))
         .contains("messages[0].role must be");
     assertThat(refusal("\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\"}]}]"))
         .contains("reads text alone");
     assertThat(post("/v1/completions", "{\"prompt\":[5,258]}").body())
-        .contains("token 258 is not one of the model's 258");
+        .contains("prompt[1] is 258, and the model's tokens are numbered from 0 to 257");
     assertThat(post("/v1/chat/completions", "{\"model\":\"other\"," + HELLO + "}").status())
         .isEqualTo(404);
     assertThat(content(chat(HELLO + ",\"user\":\"me\",\"stop\":null"))).isEqualTo("fine");
@@ -385,15 +386,15 @@ class EngineServerTest {
 
   @Test
   void whatCantBeEmbeddedIsRefusedBeforeAnyWork() {
-    assertThat(unembedded("{}")).contains("input is missing");
-    assertThat(unembedded("{\"input\":[]}")).contains("input is empty");
-    assertThat(unembedded("{\"input\":7}")).contains("input must be a text");
-    assertThat(unembedded("{\"input\":\"\"}")).contains("input is empty");
-    assertThat(unembedded("{\"input\":[\"a\",\"\"]}")).contains("input[1] is empty");
+    assertThat(unembedded("{}")).contains("no \\\"input\\\"");
+    assertThat(unembedded("{\"input\":[]}")).contains("input is an empty list");
+    assertThat(unembedded("{\"input\":7}")).contains("must be a string or a list");
+    assertThat(unembedded("{\"input\":\"\"}")).contains("input has no token");
+    assertThat(unembedded("{\"input\":[\"a\",\"\"]}")).contains("input[1] has no token");
     assertThat(unembedded("{\"input\":[\"a\",7]}")).contains("input[1] must be a text");
-    assertThat(unembedded("{\"input\":[97,\"a\"]}")).contains("a list of token numbers");
+    assertThat(unembedded("{\"input\":[97,\"a\"]}")).contains("input[1] must be a token's number");
     assertThat(unembedded("{\"input\":[[97],[258]]}"))
-        .contains("token 258 is not one of the model's 258")
+        .contains("input[1][0] is 258, and the model's tokens are numbered from 0 to 257")
         .contains("\"param\":\"input[1]\"");
     assertThat(unembedded("{\"input\":[\"a\",\"" + "x".repeat(CONTEXT + 1) + "\"]}"))
         .contains("601 tokens, and a text has 600 at most")
@@ -404,7 +405,7 @@ class EngineServerTest {
         .contains("must be float or base64");
     assertThat(unembedded("{\"input\":\"a\",\"stream\":true}")).contains("stream is not supported");
     String texts = "\"a\",".repeat(Embeddings.INPUTS_MAX) + "\"a\"";
-    assertThat(unembedded("{\"input\":[" + texts + "]}")).contains("2049 texts, at most 2048");
+    assertThat(unembedded("{\"input\":[" + texts + "]}")).contains("2049 texts; at most 2048 are allowed");
     assertThat(engine.counts().steps()).isZero();
     assertThat(embedded("{\"input\":\"" + "x".repeat(CONTEXT) + "\"}").at("/data").size())
         .as("a text may fill the context")

@@ -64,6 +64,7 @@ class HostileRequestsTest {
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
             "",
             ServeSettings.Reasoning.REASONING_CONTENT,
+            "",
             ServerLimits.DEFAULT);
     return new EngineServer(engine, served, settings, Map.of(), Clock.systemUTC(), new Random(1))
         .start();

@@ -28,9 +28,14 @@ final class LetterModel {
   private LetterModel() {}
 
   static ServedModel served(Path folder) {
+    return served(folder, TEMPLATE);
+  }
+
+  /** With a chat template of the test's own. */
+  static ServedModel served(Path folder, String template) {
     try {
       Path file = writer().write(folder.resolve("letters.gguf"));
-      return ServedModel.of("letters", GgufHeader.read(file));
+      return ServedModel.of("letters", GgufHeader.read(file), template);
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
     } catch (GgufRefused refused) {
@@ -55,8 +60,7 @@ final class LetterModel {
         .i32s("tokenizer.ggml.token_type", kinds)
         .texts("tokenizer.ggml.merges", List.of())
         .u32("tokenizer.ggml.bos_token_id", START)
-        .u32("tokenizer.ggml.eos_token_id", END)
-        .text("tokenizer.chat_template", TEMPLATE);
+        .u32("tokenizer.ggml.eos_token_id", END);
   }
 
   /** GPT-2's letters for bytes. */

@@ -103,6 +103,7 @@ final class ServedAlone implements AutoCloseable {
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
             "",
             ServeSettings.Reasoning.REASONING_CONTENT,
+            "",
             ServerLimits.DEFAULT);
     ScheduleLimits limits = new ScheduleLimits(ROWS, 8, 32);
     try (Workers workers = new Workers(2);

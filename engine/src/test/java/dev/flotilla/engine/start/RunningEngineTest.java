@@ -72,6 +72,7 @@ class RunningEngineTest {
                     new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
                     "",
                     ServeSettings.Reasoning.INLINE,
+                    "",
                     ServerLimits.DEFAULT),
                 "test"),
             _ -> {})

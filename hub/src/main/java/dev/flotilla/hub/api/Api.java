@@ -19,6 +19,7 @@ import dev.flotilla.hub.store.Store;
 import dev.flotilla.hub.store.StoreFailed;
 import dev.flotilla.hub.store.UsageTable;
 import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.BrowserGuard;
 import dev.flotilla.wire.ApiErrors;
 import dev.flotilla.wire.ControlMessage.Severity;
 import dev.flotilla.wire.Names;
@@ -97,7 +98,7 @@ public final class Api implements HttpService {
     this.reports = new ReportCalls(parts.reports(), ReportLimits.DEFAULT);
     this.releases = new ReleaseCalls(parts.releases(), parts.fleet());
     this.usageLog = new UsageLog(parts.store(), InstantSource.system());
-    this.guard = new BrowserGuard(parts.listenHost(), parts.machineName(), parts.keys().required());
+    this.guard = HostGuard.guard(parts.listenHost(), parts.machineName(), parts.keys().required());
   }
 
   @Override

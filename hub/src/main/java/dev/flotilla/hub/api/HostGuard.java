@@ -2,6 +2,7 @@ package dev.flotilla.hub.api;
 
 import dev.flotilla.hub.server.JsonErrors;
 import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.BrowserGuard;
 import io.helidon.http.HeaderNames;
 import io.helidon.webserver.http.HttpRules;
 import io.helidon.webserver.http.HttpService;
@@ -27,8 +28,17 @@ public final class HostGuard implements HttpService {
    * @param machineName the machine's own name, empty where unknown
    */
   public HostGuard(String listenHost, String machineName, boolean keysDemanded) {
-    this.guard = new BrowserGuard(listenHost, machineName, keysDemanded);
+    this.guard = guard(listenHost, machineName, keysDemanded);
     this.keysDemanded = keysDemanded;
+  }
+
+  static BrowserGuard guard(String listenHost, String machineName, boolean keysDemanded) {
+    return new BrowserGuard(
+        "hub",
+        "make a key with 'flotilla keys create' and restart it",
+        listenHost,
+        machineName,
+        keysDemanded);
   }
 
   @Override

@@ -1,7 +1,7 @@
 package dev.flotilla.hub.gateway;
 
 import dev.flotilla.hub.server.JsonErrors;
-import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.HttpRefusals;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.webserver.http.ServerRequest;
@@ -16,14 +16,6 @@ final class OtherMethod {
     if (RequestBodies.follows(request)) {
       response.header(HeaderValues.CONNECTION_CLOSE);
     }
-    JsonErrors.send(
-        response,
-        new ApiError(
-            405,
-            "invalid_request_error",
-            "method_not_allowed",
-            "this path is called with " + allowed,
-            null,
-            null));
+    JsonErrors.send(response, HttpRefusals.otherMethod(allowed));
   }
 }

@@ -2,6 +2,7 @@ package dev.flotilla.hub.server;
 
 import dev.flotilla.wire.ApiError;
 import dev.flotilla.wire.ApiErrors;
+import dev.flotilla.wire.HttpRefusals;
 import dev.flotilla.wire.Names;
 import io.helidon.http.DirectHandler;
 import io.helidon.http.HeaderNames;
@@ -15,14 +16,15 @@ import java.util.function.LongSupplier;
 /** What Helidon refuses by itself, in OpenAI's form, and without words from inside. */
 public final class JsonErrors {
   private final LongSupplier bodyBytesMax;
-  private final ServerLimits limits;
+  private final HttpRefusals refusals;
 
   /**
    * @param bodyBytesMax largest request body now
    */
   JsonErrors(LongSupplier bodyBytesMax, ServerLimits limits) {
     this.bodyBytesMax = bodyBytesMax;
-    this.limits = limits;
+    this.refusals =
+        new HttpRefusals("hub", ServerLimits.FIRST_LINE_BYTES_MAX, limits.headBytesMax());
   }
 
   /** The refusal of a body that is larger than the configuration allows. */
@@ -63,11 +65,11 @@ public final class JsonErrors {
       Status status,
       ServerResponseHeaders headers,
       String message) {
-    // Helidon calls this a bad request, and keeps its reason to itself.
-    int code =
-        status.code() == 400 && ClientConnection.current().headIsTooLarge() ? 431 : status.code();
+    int code = status.code() == 400 ? badRequest(request) : status.code();
     String what = request.method() + " " + Names.shown(request.path());
-    if (code == 413 || code == 414 || code == 431) {
+    ApiError error =
+        code == 413 ? bodyTooLarge(bodyBytesMax.getAsLong()) : refusals.of(code, what);
+    if (code == 413 || code == 414 || code == 415 || code == 431) {
       ClientConnection.current().lingerAfterReply();
     }
     return DirectHandler.TransportResponse.builder()
@@ -75,74 +77,15 @@ public final class JsonErrors {
         .headers(headers)
         .header(HeaderValues.CONTENT_TYPE_JSON)
         .keepAlive(type.keepAlive())
-        .entity(ApiErrors.body(error(code, what)))
+        .entity(ApiErrors.body(error))
         .build();
   }
 
-  private ApiError error(int status, String what) {
-    return switch (status) {
-      case 404 -> ApiError.notFound("not_found", what + " is not served here");
-      case 405 ->
-          new ApiError(
-              405,
-              "invalid_request_error",
-              "method_not_allowed",
-              what + ": this path has another method",
-              null,
-              null);
-      case 413 -> bodyTooLarge(bodyBytesMax.getAsLong());
-      case 414 ->
-          new ApiError(
-              414,
-              "invalid_request_error",
-              "uri_too_long",
-              "the request's first line is longer than "
-                  + ServerLimits.FIRST_LINE_BYTES_MAX
-                  + " bytes, which is this hub's limit",
-              null,
-              null);
-      case 431 ->
-          new ApiError(
-              431,
-              "invalid_request_error",
-              "headers_too_large",
-              "the request's headers are larger than "
-                  + limits.headBytesMax()
-                  + " bytes, which is this hub's limit",
-              null,
-              null);
-      case 500 ->
-          new ApiError(
-              500,
-              "server_error",
-              "internal_error",
-              "the hub failed on this request; its log says more",
-              null,
-              null);
-      case 503 ->
-          new ApiError(
-              503,
-              "server_error",
-              "too_many_requests",
-              "the hub has too many requests at once",
-              null,
-              null);
-      case 505 ->
-          new ApiError(
-              505,
-              "invalid_request_error",
-              "http_version_not_supported",
-              "the hub speaks HTTP/1.1",
-              null,
-              null);
-      default ->
-          new ApiError(
-              status,
-              "invalid_request_error",
-              "malformed_http",
-              "the request is not well-formed HTTP/1.1",
-              null,
-              null);
-    };
+  /** What Helidon calls a bad request, and keeps its reason to itself. */
+  private static int badRequest(DirectHandler.TransportRequest request) {
+    if (ClientConnection.current().headIsTooLarge()) {
+      return 431;
+    }
+    return request.headers().contains(HeaderNames.CONTENT_ENCODING) ? 415 : 400;
   }
 }

@@ -56,6 +56,7 @@ public final class BuiltinServer implements AutoCloseable {
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 "",
                 ServeSettings.Reasoning.REASONING_CONTENT,
+                "",
                 ServerLimits.DEFAULT),
             "test");
     try {
@@ -71,6 +72,11 @@ public final class BuiltinServer implements AutoCloseable {
   /** As the hub's tests have engines: it hands each request on. */
   public ScriptedEngine engine() {
     return engine;
+  }
+
+  /** Its own port, with nothing between. */
+  int port() {
+    return running.port();
   }
 
   @Override

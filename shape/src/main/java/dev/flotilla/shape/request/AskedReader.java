@@ -5,6 +5,7 @@ import dev.flotilla.shape.request.Asked.ToolChoice;
 import dev.flotilla.wire.RequestScan.Endpoint;
 import dev.flotilla.wire.RequestScan.Field;
 import dev.flotilla.wire.RequestScan.Scanned;
+import dev.flotilla.wire.TemplateArguments;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -16,28 +17,6 @@ import tools.jackson.databind.JsonNode;
 final class AskedReader {
   /** mlx-lm takes no more; OpenAI takes {@value Asked#TOP_LOGPROBS_MAX}. */
   static final int TOP_LOGPROBS_FEW = 11;
-
-  /**
-   * What a chat template is called with anyway, or what its caller does with the text: a client
-   * that set them would meddle with the engine, not with the template. {@code return_tensors} kills
-   * mlx-lm.
-   */
-  private static final Set<String> NO_TEMPLATE_ARGUMENTS =
-      Set.of(
-          "add_generation_prompt",
-          "chat_template",
-          "continue_final_message",
-          "conversation",
-          "max_length",
-          "messages",
-          "padding",
-          "return_assistant_tokens_mask",
-          "return_dict",
-          "return_tensors",
-          "tokenize",
-          "tokenizer_kwargs",
-          "tools",
-          "truncation");
 
   private static final List<String> ENCODINGS = List.of("float", "base64");
 
@@ -91,6 +70,9 @@ final class AskedReader {
     if (present("dimensions")) {
       features.add(Feature.DIMENSIONS);
     }
+    if (present("encoding_format") && !value("encoding_format").isString()) {
+      throw RequestRefused.type("encoding_format", "one of " + String.join(", ", ENCODINGS));
+    }
     if (present("encoding_format") && !ENCODINGS.contains(value("encoding_format").asString(""))) {
       throw RequestRefused.value("encoding_format", "one of " + String.join(", ", ENCODINGS));
     }
@@ -99,13 +81,16 @@ final class AskedReader {
       throw RequestRefused.value("input", "a text, a list of texts, or tokens, and not empty");
     }
     boolean tokens = input.path(0).isNumber();
-    if (input.isArray()) {
-      for (JsonNode each : input) {
-        // llama-server would make one vector of texts and tokens together.
-        if (tokens ? !each.isNumber() : isNothing(each)) {
-          throw RequestRefused.value(
-              "input", "tokens alone, or texts and lists of tokens of which none is empty");
-        }
+    for (int i = 0; input.isArray() && i < input.size(); i++) {
+      JsonNode each = input.get(i);
+      String place = "input[" + i + "]";
+      // llama-server would make one vector of texts and tokens together.
+      if (tokens ? !each.isNumber() : !each.isString() && !each.isArray()) {
+        throw RequestRefused.type(
+            place, tokens ? "a token's number, as the first one is" : "a text or a list of tokens");
+      }
+      if (!tokens && isNothing(each)) {
+        throw RequestRefused.value(place, "a text or a list of tokens that is not empty");
       }
     }
   }
@@ -223,12 +208,8 @@ final class AskedReader {
     if (present("logprobs") && !wanted.isBoolean()) {
       throw RequestRefused.type("logprobs", "true or false");
     }
-    if (present("top_logprobs")
-        && !(top.isIntegralNumber()
-            && top.canConvertToInt()
-            && top.intValue() >= 0
-            && top.intValue() <= Asked.TOP_LOGPROBS_MAX)) {
-      throw RequestRefused.value("top_logprobs", "an integer from 0 to " + Asked.TOP_LOGPROBS_MAX);
+    if (present("top_logprobs")) {
+      countOfLogprobs("top_logprobs", top);
     }
     if (!wanted.asBoolean(false)) {
       if (top.asInt(0) > 0) {
@@ -252,14 +233,21 @@ final class AskedReader {
       return -1;
     }
     JsonNode wanted = value("logprobs");
-    if (!wanted.isIntegralNumber()
-        || !wanted.canConvertToInt()
-        || wanted.intValue() < 0
-        || wanted.intValue() > Asked.TOP_LOGPROBS_MAX) {
-      throw RequestRefused.value("logprobs", "an integer from 0 to " + Asked.TOP_LOGPROBS_MAX);
-    }
+    countOfLogprobs("logprobs", wanted);
     features.add(Feature.COMPLETION_LOGPROBS);
     return wanted.intValue();
+  }
+
+  private static void countOfLogprobs(String name, JsonNode count) throws RequestRefused {
+    String wanted = "an integer from 0 to " + Asked.TOP_LOGPROBS_MAX;
+    if (!count.isIntegralNumber()) {
+      throw RequestRefused.type(name, wanted);
+    }
+    if (!count.canConvertToInt()
+        || count.intValue() < 0
+        || count.intValue() > Asked.TOP_LOGPROBS_MAX) {
+      throw RequestRefused.value(name, wanted);
+    }
   }
 
   private ToolChoice toolChoice() throws RequestRefused {
@@ -315,7 +303,7 @@ final class AskedReader {
       throw RequestRefused.type("chat_template_kwargs", "an object");
     }
     for (String name : arguments.propertyNames()) {
-      if (NO_TEMPLATE_ARGUMENTS.contains(name)) {
+      if (!TemplateArguments.mayBeGiven(name)) {
         throw new RequestRefused(
             "invalid_value",
             "\"chat_template_kwargs." + name + "\" is not for the template; leave it out",

@@ -146,11 +146,11 @@ class AskedTest {
       value = {
         "\"input\":\"\" | input",
         "\"input\":[] | input",
-        "\"input\":[\"a\",\"\"] | input",
-        "\"input\":[\"a\",[]] | input",
-        "\"input\":[\"a\",7] | input",
-        "\"input\":[7,\"a\"] | input",
-        "\"input\":[{}] | input",
+        "\"input\":[\"a\",\"\"] | input[1]",
+        "\"input\":[\"a\",[]] | input[1]",
+        "\"input\":[\"a\",7] | input[1]",
+        "\"input\":[7,\"a\"] | input[1]",
+        "\"input\":[{}] | input[0]",
         "\"input\":\"a\",\"encoding_format\":\"hex\" | encoding_format",
         "\"input\":\"a\",\"encoding_format\":[1] | encoding_format",
       })

@@ -1,16 +1,19 @@
-package dev.flotilla.hub.api;
+package dev.flotilla.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.flotilla.wire.ApiError;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class BrowserGuardTest {
-  private final BrowserGuard open = new BrowserGuard("127.0.0.1", "Studio.lan", false);
-  private final BrowserGuard keyed = new BrowserGuard("0.0.0.0", "studio", true);
+  private final BrowserGuard open = guard("127.0.0.1", "Studio.lan", false);
+  private final BrowserGuard keyed = guard("0.0.0.0", "studio", true);
+
+  private static BrowserGuard guard(String listenHost, String machine, boolean keys) {
+    return new BrowserGuard("hub", "make a key and restart it", listenHost, machine, keys);
+  }
 
   @Test
   void aCommandLineSendsNoOriginAndPasses() {

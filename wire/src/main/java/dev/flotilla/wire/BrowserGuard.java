@@ -1,6 +1,5 @@
-package dev.flotilla.hub.api;
+package dev.flotilla.wire;
 
-import dev.flotilla.wire.ApiError;
 import java.net.URI;
 import java.util.HashSet;
 import java.util.Locale;
@@ -8,26 +7,40 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Keeps other sites' pages from acting through a browser that can reach this hub.
+ * Keeps other sites' pages from acting through a browser that can reach a server of ours: the
+ * hub, or the built-in engine.
  *
  * <p>Two attacks are met. A page of another site may send a request to {@code 127.0.0.1}: a browser
  * says where the page is from ({@code Origin}), so a request that changes something must come from
- * this hub's own pages or from no page. And a page may point its own name at {@code 127.0.0.1} (DNS
- * rebinding), so that it seems to be of this hub: then the browser still sends that name in {@code
- * Host}, so where no key protects the hub the name must be an address, or one of this machine's
+ * the server's own pages or from no page. And a page may point its own name at {@code 127.0.0.1} (DNS
+ * rebinding), so that it seems to be of it: then the browser still sends that name in {@code
+ * Host}, so where no key protects the server the name must be an address, or one of this machine's
  * names.
  */
-final class BrowserGuard {
+public final class BrowserGuard {
+  private final String refusedHost;
+  private final String server;
   private final Set<String> knownHosts = new HashSet<>();
   private final boolean hostMatters;
 
   /**
-   * @param listenHost what the hub listens on
-   * @param machineName the machine's own name
-   * @param keysDemanded where they are, a page without one can do nothing, and a hub may be called
-   *     by whatever name leads to it
+   * @param server what it calls itself, such as {@code hub}
+   * @param remedy how a key is demanded, as the end of "call it by its address, or"
+   * @param listenHost what it listens on
+   * @param machineName the machine's own name, empty where unknown
+   * @param keysDemanded where they are, a page without one can do nothing, and a server may be
+   *     called by whatever name leads to it
    */
-  BrowserGuard(String listenHost, String machineName, boolean keysDemanded) {
+  public BrowserGuard(
+      String server, String remedy, String listenHost, String machineName, boolean keysDemanded) {
+    this.server = server;
+    refusedHost =
+        "This "
+            + server
+            + " demands no keys, so it answers only to its address or its machine's name, not to"
+            + " the name that this request used. Call it by its address, or "
+            + remedy
+            + ".";
     hostMatters = !keysDemanded;
     knownHosts.add("localhost");
     knownHosts.add(listenHost.toLowerCase(Locale.ROOT));
@@ -50,17 +63,15 @@ final class BrowserGuard {
    * @param origin the {@code Origin} header, empty where there is none
    * @param fetchSite the {@code Sec-Fetch-Site} header, empty where there is none
    */
-  Optional<ApiError> refusal(boolean changes, String host, String origin, String fetchSite) {
+  public Optional<ApiError> refusal(boolean changes, String host, String origin, String fetchSite) {
     if (hostMatters && !isKnown(hostName(host))) {
       return refused(
           "host_not_allowed",
-          "This hub demands no keys, so it answers only to its address or its machine's name, not"
-              + " to the name that this request used. Call it by its address, or make a key with"
-              + " 'flotilla keys create' and restart it.");
+          refusedHost);
     }
     if (changes && (fetchSite.equals("cross-site") || !isOwn(origin, host))) {
       return refused(
-          "origin_not_allowed", "A page of another site may not change anything on this hub.");
+          "origin_not_allowed", "A page of another site may not change anything on this " + server + ".");
     }
     return Optional.empty();
   }
