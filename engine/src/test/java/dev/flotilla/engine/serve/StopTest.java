@@ -8,6 +8,7 @@ import dev.flotilla.testkit.TestClient.Reply;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,7 +20,17 @@ class StopTest {
 
   @TempDir private Path folder;
   private LetterServer server;
-  private Thread stop;
+  private Thread stop = new Thread();
+
+  @BeforeEach
+  void serve() {
+    serve(Duration.ofMillis(100));
+  }
+
+  private void serveWithTime() {
+    server.close();
+    serve(TestClient.WAIT_MAX);
+  }
 
   private void serve(Duration stopTime) {
     ServerLimits usual = ServerLimits.DEFAULT;
@@ -51,7 +62,6 @@ class StopTest {
 
   @Test
   void whatStillRunsAtItsEndIsToldSoInTheStream() throws InterruptedException {
-    serve(Duration.ofMillis(100));
     try (TestClient client = server.client()) {
       client.post(CHATS, "{" + HELLO + ",\"stream\":true}");
       server.runner.step(5);
@@ -70,7 +80,6 @@ class StopTest {
 
   @Test
   void anAnswerThatWasToComeWholeIsRefused() {
-    serve(Duration.ofMillis(100));
     try (TestClient client = server.client()) {
       client.post(CHATS, "{" + HELLO + "}");
       server.runner.step(5);
@@ -85,7 +94,7 @@ class StopTest {
 
   @Test
   void whatRunsMayEndAndNothingNewBegins() {
-    serve(TestClient.WAIT_MAX);
+    serveWithTime();
     try (TestClient client = server.client();
         TestClient other = server.client()) {
       assertThat(other.get("/health").reply().status()).isEqualTo(200);
@@ -111,7 +120,7 @@ class StopTest {
 
   @Test
   void withoutRequestsItIsAtOnceEvenWhereClientsKeepConnections() throws InterruptedException {
-    serve(TestClient.WAIT_MAX);
+    serveWithTime();
     server.runner.step(10_000);
     try (TestClient client = server.client()) {
       assertThat(client.post(CHATS, "{" + HELLO + "}").reply().status()).isEqualTo(200);
