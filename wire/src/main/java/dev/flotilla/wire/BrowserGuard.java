@@ -7,13 +7,13 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Keeps other sites' pages from acting through a browser that can reach a server of ours: the
- * hub, or the built-in engine.
+ * Keeps other sites' pages from acting through a browser that can reach a server of ours: the hub,
+ * or the built-in engine.
  *
  * <p>Two attacks are met. A page of another site may send a request to {@code 127.0.0.1}: a browser
  * says where the page is from ({@code Origin}), so a request that changes something must come from
- * the server's own pages or from no page. And a page may point its own name at {@code 127.0.0.1} (DNS
- * rebinding), so that it seems to be of it: then the browser still sends that name in {@code
+ * the server's own pages or from no page. And a page may point its own name at {@code 127.0.0.1}
+ * (DNS rebinding), so that it seems to be of it: then the browser still sends that name in {@code
  * Host}, so where no key protects the server the name must be an address, or one of this machine's
  * names.
  */
@@ -65,13 +65,12 @@ public final class BrowserGuard {
    */
   public Optional<ApiError> refusal(boolean changes, String host, String origin, String fetchSite) {
     if (hostMatters && !isKnown(hostName(host))) {
-      return refused(
-          "host_not_allowed",
-          refusedHost);
+      return refused("host_not_allowed", refusedHost);
     }
     if (changes && (fetchSite.equals("cross-site") || !isOwn(origin, host))) {
       return refused(
-          "origin_not_allowed", "A page of another site may not change anything on this " + server + ".");
+          "origin_not_allowed",
+          "A page of another site may not change anything on this " + server + ".");
     }
     return Optional.empty();
   }

@@ -40,8 +40,7 @@ public record HttpRefusals(String server, int firstLineBytesMax, int headBytesMa
               "the " + server + " has too many requests at once; try again",
               null,
               null);
-      case 505 ->
-          invalid(505, "http_version_not_supported", "the " + server + " speaks HTTP/1.1");
+      case 505 -> invalid(505, "http_version_not_supported", "the " + server + " speaks HTTP/1.1");
       default -> invalid(status, "malformed_http", "the request is not well-formed HTTP/1.1");
     };
   }

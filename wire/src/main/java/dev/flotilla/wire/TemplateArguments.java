@@ -2,7 +2,9 @@ package dev.flotilla.wire;
 
 import java.util.Set;
 
-/** What a request may hand to a chat template beside its messages ({@code chat_template_kwargs}). */
+/**
+ * What a request may hand to a chat template beside its messages ({@code chat_template_kwargs}).
+ */
 public final class TemplateArguments {
   /**
    * What a chat template is called with anyway, or what its caller does with the text: a client

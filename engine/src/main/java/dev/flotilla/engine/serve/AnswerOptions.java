@@ -81,7 +81,9 @@ record AnswerOptions(
     Optional<Fields> streaming =
         fields.object("stream_options").map(each -> new Fields(each, "stream_options."));
     if (streaming.isPresent() && !stream) {
-      throw RequestRefused.field("stream_options", "stream_options needs stream to be true: leave it out, or ask for a stream");
+      throw RequestRefused.field(
+          "stream_options",
+          "stream_options needs stream to be true: leave it out, or ask for a stream");
     }
     boolean usage = streaming.map(each -> each.is("include_usage")).orElse(false);
     boolean eachChunk = streaming.map(each -> each.is("continuous_usage_stats")).orElse(false);
@@ -159,8 +161,7 @@ record AnswerOptions(
                 double value = each.getValue().asDouble(Double.NaN);
                 if (!(value >= -100 && value <= 100)) {
                   throw RequestRefused.field(
-                      "logit_bias",
-                      "logit_bias must give each token a number from -100 to 100");
+                      "logit_bias", "logit_bias must give each token a number from -100 to 100");
                 }
                 byToken.put(token("logit_bias", each.getKey(), vocabulary), (float) value);
               }
@@ -191,7 +192,8 @@ record AnswerOptions(
         .list(name)
         .ifPresent(list -> {
           if (list.size() > BIAS_MAX) {
-            throw RequestRefused.field(name,
+            throw RequestRefused.field(
+                name,
                 "%s has %d tokens; at most %d are allowed".formatted(name, list.size(), BIAS_MAX));
           }
           list.forEach(each -> tokens.add(token(name, each.asString(""), vocabulary)));
@@ -209,8 +211,7 @@ record AnswerOptions(
     }
     if (given.size() > STOPS_MAX) {
       throw RequestRefused.field(
-          "stop",
-          "stop has %d texts; at most %d are allowed".formatted(given.size(), STOPS_MAX));
+          "stop", "stop has %d texts; at most %d are allowed".formatted(given.size(), STOPS_MAX));
     }
     List<String> stops = new ArrayList<>();
     for (int i = 0; i < given.size(); i++) {

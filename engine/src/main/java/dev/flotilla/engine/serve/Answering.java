@@ -15,8 +15,8 @@ import java.util.List;
 
 /**
  * Passes the answers of one request on as they come, until all have ended, the client is gone or
- * the server stops, which the client is told;
- * whatever happens, the engine works on none of them afterwards.
+ * the server stops, which the client is told; whatever happens, the engine works on none of them
+ * afterwards.
  */
 final class Answering {
   private static final Logger log = System.getLogger(Answering.class.getName());

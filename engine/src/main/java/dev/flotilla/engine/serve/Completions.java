@@ -94,7 +94,9 @@ final class Completions {
 
   private List<Prompt> prompts(Fields fields) {
     JsonNode prompt =
-        fields.any("prompt").orElseThrow(() -> RequestRefused.missing("prompt", "prompt is missing"));
+        fields
+            .any("prompt")
+            .orElseThrow(() -> RequestRefused.missing("prompt", "prompt is missing"));
     if (prompt.isString()) {
       return List.of(prompts.text(prompt.stringValue()));
     }
@@ -121,7 +123,8 @@ final class Completions {
       } else if (!texts && each instanceof ArrayNode tokens) {
         all.add(prompts.tokens("prompt[" + i + "]", tokens));
       } else {
-        throw fields.wrong("prompt[" + i + "]", "a text or a list of tokens, as the first one is", each);
+        throw fields.wrong(
+            "prompt[" + i + "]", "a text or a list of tokens, as the first one is", each);
       }
     }
     return all;

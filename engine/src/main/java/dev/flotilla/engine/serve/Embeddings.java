@@ -111,7 +111,8 @@ final class Embeddings {
       throw fields.wrong("input", "a text, a list of texts, or token numbers", input);
     }
     if (list.isEmpty()) {
-      throw RequestRefused.field("input", "input is an empty list: there is nothing to make a vector of");
+      throw RequestRefused.field(
+          "input", "input is an empty list: there is nothing to make a vector of");
     }
     if (list.get(0).isNumber()) {
       return List.of(prompts.numbers("input", list));

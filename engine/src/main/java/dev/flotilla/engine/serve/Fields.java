@@ -133,7 +133,8 @@ final class Fields {
     any(name)
         .ifPresent(value -> {
           if (!Set.of(plain).contains(value.asString())) {
-            throw RequestRefused.notCapable(prefix + name, why + ": leave " + prefix + name + " out");
+            throw RequestRefused.notCapable(
+                prefix + name, why + ": leave " + prefix + name + " out");
           }
         });
   }

@@ -51,7 +51,9 @@ final class Prompts {
     fields
         .object("chat_template_kwargs")
         .ifPresent(given ->
-            given.properties().forEach(each -> argument(variables, each.getKey(), each.getValue())));
+            given
+                .properties()
+                .forEach(each -> argument(variables, each.getKey(), each.getValue())));
     ArrayNode told = Messages.forTemplate(messages);
     Optional<Boolean> prompted = fields.truth("add_generation_prompt");
     Optional<Boolean> continued = fields.truth("continue_final_message");

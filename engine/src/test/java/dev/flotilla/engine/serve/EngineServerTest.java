@@ -405,7 +405,8 @@ class EngineServerTest {
         .contains("must be float or base64");
     assertThat(unembedded("{\"input\":\"a\",\"stream\":true}")).contains("stream is not supported");
     String texts = "\"a\",".repeat(Embeddings.INPUTS_MAX) + "\"a\"";
-    assertThat(unembedded("{\"input\":[" + texts + "]}")).contains("2049 texts; at most 2048 are allowed");
+    assertThat(unembedded("{\"input\":[" + texts + "]}"))
+        .contains("2049 texts; at most 2048 are allowed");
     assertThat(engine.counts().steps()).isZero();
     assertThat(embedded("{\"input\":\"" + "x".repeat(CONTEXT) + "\"}").at("/data").size())
         .as("a text may fill the context")

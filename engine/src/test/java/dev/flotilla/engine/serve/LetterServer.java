@@ -36,8 +36,7 @@ final class LetterServer implements AutoCloseable {
             limits);
     Clock clock = Clock.fixed(Instant.ofEpochSecond(STARTED), ZoneOffset.UTC);
     try {
-      server =
-          new EngineServer(engine, model, settings, Map.of(), clock, new Random(1)).start();
+      server = new EngineServer(engine, model, settings, Map.of(), clock, new Random(1)).start();
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
     }

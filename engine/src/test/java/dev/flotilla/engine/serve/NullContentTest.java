@@ -33,7 +33,9 @@ class NullContentTest {
       })
   void isWhatTheTemplateCanTake(String what, String template, String told) {
     String all =
-        "{% for m in messages %}{% if m.role == 'assistant' %}" + template + "{% endif %}{% endfor %}";
+        "{% for m in messages %}{% if m.role == 'assistant' %}"
+            + template
+            + "{% endif %}{% endfor %}";
     assertThat(prompt(all, "\"content\":null," + CALLS)).as(what).isEqualTo(told);
   }
 

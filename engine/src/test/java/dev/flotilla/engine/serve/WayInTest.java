@@ -16,8 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Requests that are refused for the way in which they were made, and the model's own page. */
 class WayInTest {
   private static final String CHATS = "/v1/chat/completions";
-  private static final String CHAT =
-      "{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}";
+  private static final String CHAT = "{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}";
 
   @TempDir private Path folder;
   private LetterServer server;

@@ -67,8 +67,7 @@ public final class JsonErrors {
       String message) {
     int code = status.code() == 400 ? badRequest(request) : status.code();
     String what = request.method() + " " + Names.shown(request.path());
-    ApiError error =
-        code == 413 ? bodyTooLarge(bodyBytesMax.getAsLong()) : refusals.of(code, what);
+    ApiError error = code == 413 ? bodyTooLarge(bodyBytesMax.getAsLong()) : refusals.of(code, what);
     if (code == 413 || code == 414 || code == 415 || code == 431) {
       ClientConnection.current().lingerAfterReply();
     }

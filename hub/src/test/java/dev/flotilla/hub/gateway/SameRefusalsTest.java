@@ -23,7 +23,8 @@ class SameRefusalsTest {
   private static final String VECTORS = "/v1/embeddings";
 
   /** Stands for the model and a conversation. */
-  private static final String HI = "\"model\":\"MODEL\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]";
+  private static final String HI =
+      "\"model\":\"MODEL\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]";
 
   private static BuiltinServer engine;
   private static TestHub hub;
