@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A grammar at work: which bytes may come, and by these which tokens.
  *
- * <p>A <i>place</i> is a node of the network that takes a byte, and the nodes to come back to; a
+ * <p>A <i>place</i> is a node of the network that takes a byte or a whole token, and the nodes to come back to; a
  * <i>state</i> is all places where the text so far can stand. States are made when they are first
  * reached and found again afterwards, with the states that their bytes lead to and the tokens that
  * they allow, so the second request with the same schema finds everything done.
@@ -66,12 +66,17 @@ final class Automaton {
   static final class State {
     private final long[] places;
     private final boolean complete;
+
+    /** Whether one of the places takes a whole token. */
+    private final boolean takesTokens;
+
     private final @Nullable State[] after = new State[256];
     private volatile long @Nullable [] mask;
 
-    private State(long[] places, boolean complete) {
+    private State(long[] places, boolean complete, boolean takesTokens) {
       this.places = places;
       this.complete = complete;
+      this.takesTokens = takesTokens;
     }
 
     /** Whether the text may end here. */
@@ -105,13 +110,36 @@ final class Automaton {
     return intern(complete);
   }
 
-  /** Where a text stands after one more token's bytes. */
-  synchronized State after(State state, byte[] bytes) {
+  /** Where a text stands after one more token, by itself or by its bytes, where it has any. */
+  synchronized State after(State state, int token, byte[] bytes) {
     State at = state;
     for (byte each : bytes) {
       at = after(at, each & 0xff);
     }
-    return at;
+    if (!state.takesTokens) {
+      return at;
+    }
+    begin();
+    boolean complete = false;
+    boolean taken = false;
+    for (long place : state.places) {
+      int node = (int) (place >>> 32);
+      if (network.low(node) == Network.TOKEN && network.takes(node, token)) {
+        complete |= close(network.next(node), (int) place);
+        taken = true;
+      }
+    }
+    if (!taken) {
+      return at;
+    }
+    if (bytes.length > 0) {
+      complete |= at.complete;
+      for (long place : at.places) {
+        // never node 0: these are places that take something
+        add((int) (place >>> 32), (int) place);
+      }
+    }
+    return intern(complete);
   }
 
   private State after(State state, int value) {
@@ -124,7 +152,7 @@ final class Automaton {
     boolean complete = false;
     for (long place : state.places) {
       int node = (int) (place >>> 32);
-      if (value >= network.low(node) && value <= network.high(node)) {
+      if (network.low(node) >= 0 && value >= network.low(node) && value <= network.high(node)) {
         complete |= close(network.next(node), (int) place);
       }
     }
@@ -141,14 +169,16 @@ final class Automaton {
   private State intern(boolean complete) {
     long[] places = Arrays.copyOf(found, foundCount);
     Arrays.sort(places);
+    boolean tokens = false;
     int count = 0;
     for (int i = 0; i < places.length; i++) {
-      if (takesByte(places[i]) && (count == 0 || places[count - 1] != places[i])) {
+      if (takes(places[i]) && (count == 0 || places[count - 1] != places[i])) {
+        tokens |= network.low((int) (places[i] >>> 32)) == Network.TOKEN;
         places[count] = places[i];
         count++;
       }
     }
-    State state = new State(Arrays.copyOf(places, count), complete);
+    State state = new State(Arrays.copyOf(places, count), complete, tokens);
     State known = states.get(state);
     if (known != null) {
       return known;
@@ -160,12 +190,15 @@ final class Automaton {
     return state;
   }
 
-  private boolean takesByte(long place) {
-    return network.low((int) (place >>> 32)) >= 0;
+  /** Whether it takes a byte or a token. */
+  private boolean takes(long place) {
+    int low = network.low((int) (place >>> 32));
+    return low >= 0 || low == Network.TOKEN;
   }
 
   /**
-   * Adds a place and all that are reached from it without a byte; whether the text may end there.
+   * Adds a place and all that are reached from it without a byte or a token; whether the text may
+   * end there.
    */
   private boolean close(int node, int stack) {
     int from = foundCount;
@@ -291,6 +324,14 @@ final class Automaton {
         set(mask, tokens.token(place));
       }
     }
+    if (state.takesTokens) {
+      for (long place : state.places) {
+        int node = (int) (place >>> 32);
+        if (network.low(node) == Network.TOKEN) {
+          allow(mask, network.high(node));
+        }
+      }
+    }
     if (state.complete) {
       for (int end : tokens.ends()) {
         set(mask, end);
@@ -300,6 +341,21 @@ final class Automaton {
     return mask;
   }
 
+  /** A token that a node takes, or below 0 all others. */
+  private void allow(long[] mask, int which) {
+    if (which >= 0) {
+      set(mask, which);
+      return;
+    }
+    boolean had = has(mask, ~which);
+    for (int i = 0; i < mask.length; i++) {
+      mask[i] |= tokens.noEnds(i);
+    }
+    if (!had) {
+      mask[~which >> 6] &= ~(1L << ~which);
+    }
+  }
+
   private void keep(State state, long[] mask) {
     masks++;
     if (masks > MASKS_MAX) {
@@ -307,6 +363,10 @@ final class Automaton {
       masks = 1;
     }
     state.mask = mask;
+  }
+
+  private static boolean has(long[] mask, int token) {
+    return (mask[token >> 6] >>> token & 1) != 0;
   }
 
   private static void set(long[] mask, int token) {

@@ -14,6 +14,12 @@ sealed interface Expr {
   @SuppressWarnings("ArrayRecordComponent") // never compared
   record Chars(int[] ranges) implements Expr {}
 
+  /**
+   * One whole token, whatever its text: this one, or where it stands for the {@code others} any but
+   * this and those that end an answer.
+   */
+  record Token(int token, boolean others) implements Expr {}
+
   /** One after the other. */
   record Sequence(List<Expr> parts) implements Expr {}
 

@@ -11,9 +11,13 @@ import java.util.Map;
  * repeats and alternatives; {@code #} begins a comment. The answer is what the rule {@code root}
  * says.
  *
+ * <p>Marks for whole tokens: {@code <[123]>} by the number, {@code <think>} by a text that is one
+ * token, and with a {@code !} before them any other token.
+ *
  * <p>Refused, each with its line and column: what can't be read; names without a rule, and with
- * two; rules that begin with themselves, which llama.cpp refuses too; and what is larger than the
- * limits. llama.cpp's marks for single tokens ({@code <[123]>}) are not supported.
+ * two; rules that begin with themselves, which llama.cpp refuses too; tokens that are not in the
+ * vocabulary, and those that end an answer, which come where the grammar's end is; and what is larger
+ * than the limits.
  */
 final class Gbnf {
   static final int RULES_MAX = 4_000;
@@ -28,7 +32,12 @@ final class Gbnf {
 
   private static final String ROOT = "root";
 
+  /** Characters of a mark that names a token. */
+  private static final int MARK_CHARS_MAX = 256;
+
   private final int[] text;
+  private final TokenBytes tokens;
+  private final SingleTokens single;
   private final Map<String, Expr> rules = new LinkedHashMap<>();
 
   /** Of each rule, where it is defined. */
@@ -40,13 +49,15 @@ final class Gbnf {
   private int at;
   private int depth;
 
-  private Gbnf(String grammar) {
+  private Gbnf(String grammar, TokenBytes tokens, SingleTokens single) {
     text = grammar.codePoints().toArray();
+    this.tokens = tokens;
+    this.single = single;
   }
 
-  /** The rules by their names. */
-  static Map<String, Expr> rules(String grammar) {
-    return new Gbnf(grammar).read();
+  /** The rules by their names, over a vocabulary whose tokens they may name. */
+  static Map<String, Expr> rules(String grammar, TokenBytes tokens, SingleTokens single) {
+    return new Gbnf(grammar, tokens, single).read();
   }
 
   private Map<String, Expr> read() {
@@ -180,7 +191,7 @@ final class Gbnf {
         at++;
         yield Expr.others();
       }
-      case '<', '!' -> throw refused(at, "a mark for a single token, which is not supported");
+      case '<', '!' -> token();
       default -> {
         int from = at;
         String name = name();
@@ -207,6 +218,46 @@ final class Gbnf {
     at++;
     depth--;
     return inner;
+  }
+
+  private Expr token() {
+    int from = at;
+    boolean others = sees('!');
+    if (others) {
+      at++;
+    }
+    if (!sees('<')) {
+      throw refused(at, "'<' was expected, not " + character());
+    }
+    int mark = at;
+    while (at < text.length && !sees('>') && at - mark < MARK_CHARS_MAX) {
+      at++;
+    }
+    if (!sees('>')) {
+      throw refused(mark, "a mark for a token that has no end");
+    }
+    at++;
+    String name = new String(text, mark, at - mark);
+    int token = name.startsWith("<[") ? numbered(name, mark) : named(name, mark);
+    if (tokens.isEnd(token)) {
+      throw refused(from, "a token that ends an answer, which comes where the grammar ends");
+    }
+    return new Expr.Token(token, others);
+  }
+
+  private int numbered(String name, int from) {
+    String digits = name.substring(2, Math.max(2, name.length() - 2));
+    boolean number = name.endsWith("]>") && digits.matches("[0-9]{1,9}");
+    if (!number || Integer.parseInt(digits) >= tokens.vocabulary()) {
+      throw refused(from, "no number of a token, which are 0 to " + (tokens.vocabulary() - 1));
+    }
+    return Integer.parseInt(digits);
+  }
+
+  private int named(String name, int from) {
+    return single
+        .of(name)
+        .orElseThrow(() -> refused(from, "'" + shown(name) + "' is not one token of this model"));
   }
 
   private Expr literal() {

@@ -5,7 +5,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.concurrent.Executor;
+import java.util.function.BinaryOperator;
 import java.util.function.Supplier;
 import tools.jackson.databind.JsonNode;
 
@@ -16,13 +18,14 @@ import tools.jackson.databind.JsonNode;
 public final class Grammars {
   private static final int KEPT_MAX = 8;
   private static final String ROOT = "root";
-  private static final String BETWEEN = "between";
+  private static final String CALLS = "calls";
 
   /** Characters of one schema or expression. */
   private static final int CHARS_MAX = 200_000;
 
   private final TokenBytes tokens;
   private final byte[][] pieces;
+  private final SingleTokens single;
   private final Executor aside;
   private final Map<String, Automaton> kept =
       new LinkedHashMap<>(16, 0.75f, true) {
@@ -37,10 +40,12 @@ public final class Grammars {
    *
    * @param pieces by token: its bytes, empty where it is no text
    * @param ends the tokens that end an answer
+   * @param single the tokens that marks name
    * @param aside where masks are made beside the engine's steps
    */
-  public Grammars(byte[][] pieces, int[] ends, Executor aside) {
+  public Grammars(byte[][] pieces, int[] ends, SingleTokens single, Executor aside) {
     this.pieces = pieces;
+    this.single = single;
     this.tokens = new TokenBytes(pieces, ends);
     this.aside = aside;
   }
@@ -51,7 +56,7 @@ public final class Grammars {
    * @throws GrammarRefused where the schema can't be held to
    */
   public Supplier<TokenMask> schema(JsonNode schema) {
-    return form("schema " + schema, ROOT, () -> JsonSchemas.rules(schema));
+    return form("schema " + schema, ROOT, () -> JsonSchemas.rules(schema, new JsonNotation()));
   }
 
   /** Any JSON object. */
@@ -74,7 +79,7 @@ public final class Grammars {
    * @throws GrammarRefused where it can't be read or held to, with line and column
    */
   public Supplier<TokenMask> gbnf(String grammar) {
-    return form("gbnf " + grammar, ROOT, () -> Gbnf.rules(grammar));
+    return form("gbnf " + grammar, ROOT, () -> Gbnf.rules(grammar, tokens, single));
   }
 
   /** One of these texts. */
@@ -88,25 +93,91 @@ public final class Grammars {
   }
 
   /**
-   * JSON that a schema allows, between two texts, once or several times.
+   * Calls as JSON: {@code {"name": …, "arguments": {…}}}.
    *
-   * @param again what stands between one and the next; empty where there is one
-   * @throws GrammarRefused where the schema can't be held to
+   * @param frame what stands around them
+   * @param arguments what the field of the arguments is called
+   * @param functions by name, the schema of what each takes
+   * @throws GrammarRefused where a schema can't be held to
    */
-  public Supplier<TokenMask> between(String before, JsonNode schema, String again, String after) {
+  public Supplier<TokenMask> jsonCalls(
+      Frame frame, String arguments, Map<String, JsonNode> functions) {
+    Notation notation = new JsonNotation();
+    return calls(
+        "json calls " + arguments,
+        frame,
+        functions,
+        notation,
+        (name, taken) ->
+            ValueRules.object(
+                Expr.sequence(notation.key("name"), ValueRules.separated(":"), name),
+                Expr.sequence(notation.key(arguments), ValueRules.separated(":"), taken)));
+  }
+
+  /**
+   * Calls as Gemma writes them: {@code name{key:1,other:<escape>text<escape>}}.
+   *
+   * @param frame what stands around them
+   * @param functions by name, the schema of what each takes
+   * @throws GrammarRefused where a schema can't be held to in this notation
+   */
+  public Supplier<TokenMask> gemmaCalls(Frame frame, Map<String, JsonNode> functions) {
+    List<String> marks = List.of(GemmaNotation.ESCAPE);
+    Notation notation = new GemmaNotation(marked(GemmaNotation.ESCAPE, marks));
+    return calls("gemma calls", frame, functions, notation, Expr::sequence);
+  }
+
+  private Supplier<TokenMask> calls(
+      String kind,
+      Frame frame,
+      Map<String, JsonNode> functions,
+      Notation notation,
+      BinaryOperator<Expr> call) {
     return form(
-        String.join("\u0000", "between ", before, again, after, schema.toString()),
-        BETWEEN,
+        kind + frame + functions,
+        CALLS,
         () -> {
-          Map<String, Expr> rules = JsonSchemas.rules(schema);
-          Expr inner = new Expr.Rule(ROOT);
+          Map<String, Expr> rules = ValueRules.of(notation);
+          List<Expr> options = new ArrayList<>();
+          functions.forEach((name, schema) -> {
+            String rule = "f" + options.size();
+            JsonSchemas.add(rules, rule, schema, notation, "the parameters of " + shown(name));
+            options.add(call.apply(notation.name(name), new Expr.Rule(rule)));
+          });
+          Expr one = new Expr.Choice(options);
           Expr more =
-              again.isEmpty()
+              frame.again().isEmpty()
                   ? Expr.EMPTY
-                  : new Expr.Repeat(Expr.sequence(Expr.text(again), inner), 0, -1);
-          rules.put(BETWEEN, Expr.sequence(Expr.text(before), inner, more, Expr.text(after)));
+                  : new Expr.Repeat(
+                      Expr.sequence(marked(frame.again(), frame.marks()), one), 0, -1);
+          rules.put(
+              CALLS,
+              Expr.sequence(
+                  marked(frame.before(), frame.marks()),
+                  one,
+                  more,
+                  marked(frame.after(), frame.marks())));
           return rules;
         });
+  }
+
+  /** A text in which marks that are control tokens, and so no text, are written as these. */
+  private Expr marked(String text, List<String> marks) {
+    for (String mark : marks) {
+      int at = mark.isEmpty() ? -1 : text.indexOf(mark);
+      OptionalInt token = at < 0 ? OptionalInt.empty() : single.of(mark);
+      if (token.isPresent() && pieces[token.getAsInt()].length == 0) {
+        return Expr.sequence(
+            marked(text.substring(0, at), marks),
+            new Expr.Token(token.getAsInt(), false),
+            marked(text.substring(at + mark.length()), marks));
+      }
+    }
+    return Expr.text(text);
+  }
+
+  private static String shown(String name) {
+    return "'" + (name.length() > 60 ? name.substring(0, 60) : name) + "'";
   }
 
   private Supplier<TokenMask> form(String key, String first, Supplier<Map<String, Expr>> rules) {

@@ -1,6 +1,5 @@
 package dev.flotilla.engine.grammar;
 
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -10,27 +9,21 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
-import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
- * JSON schemas as grammars: every text of the grammar is JSON that the schema allows.
+ * JSON schemas as grammars: every text of the grammar is a value that the schema allows, in the
+ * notation that is asked for.
  *
- * <p>Fields come in the order of the schema. Blanks are bounded, so that no answer is spent on
- * them: none, one, or a new line with at most {@value #INDENT_MAX} blanks. A keyword that only
- * describes is passed over; one that restricts and is not known here is refused by its name, for an
- * answer that ignored it would be wrong without a word.
+ * <p>Fields come in the order of the schema. A keyword that only describes is passed over; one that
+ * restricts and is not known here is refused by its name, for an answer that ignored it would be
+ * wrong without a word.
  */
 final class JsonSchemas {
-  private static final int INDENT_MAX = 20;
-
   /** Schemas within each other, references included only once. */
   private static final int DEPTH_MAX = 64;
 
   /** Characters or items that are counted. */
   private static final int COUNT_MAX = 2_000;
-
-  /** Digits of a number's part. */
-  private static final int DIGITS_MAX = 16;
 
   private static final Set<String> DESCRIBING =
       Set.of(
@@ -53,112 +46,45 @@ final class JsonSchemas {
           "contentEncoding",
           "$anchor");
 
-  private static final Expr BLANK =
-      Expr.choice(
-          Expr.EMPTY,
-          Expr.text(" "),
-          Expr.sequence(
-              Expr.text("\n"), new Expr.Repeat(Expr.chars(' ', ' ', '\t', '\t'), 0, INDENT_MAX)));
-
-  private static final Expr HEX = Expr.chars('0', '9', 'a', 'f', 'A', 'F');
-  private static final Expr CHAR =
-      Expr.choice(
-          Expr.others(0, 0x1F, '"', '"', '\\', '\\', 0x7F, 0x7F),
-          Expr.sequence(
-              Expr.text("\\"),
-              Expr.choice(
-                  Expr.chars(
-                      '"', '"', '\\', '\\', '/', '/', 'b', 'b', 'f', 'f', 'n', 'n', 'r', 'r', 't',
-                      't'),
-                  Expr.sequence(Expr.text("u"), new Expr.Repeat(HEX, 4, 4)))));
-  private static final Expr DIGIT = Expr.chars('0', '9');
-  private static final Expr WHOLE =
-      Expr.choice(
-          Expr.text("0"),
-          Expr.sequence(Expr.chars('1', '9'), new Expr.Repeat(DIGIT, 0, DIGITS_MAX - 1)));
-  private static final Expr FRACTION =
-      Expr.sequence(Expr.text("."), new Expr.Repeat(DIGIT, 1, DIGITS_MAX));
-  private static final Expr EXPONENT =
-      Expr.sequence(
-          Expr.chars('e', 'e', 'E', 'E'),
-          Expr.optional(Expr.chars('+', '+', '-', '-')),
-          new Expr.Repeat(DIGIT, 1, 3));
-
   private final JsonNode root;
-  private final Map<String, Expr> rules = new LinkedHashMap<>();
+  private final Notation notation;
+  private final String name;
+  private final Map<String, Expr> rules;
   private final Map<String, String> references = new LinkedHashMap<>();
   private int names;
   private int depth;
 
-  private JsonSchemas(JsonNode root) {
+  private JsonSchemas(JsonNode root, Notation notation, String name, Map<String, Expr> rules) {
     this.root = root;
+    this.notation = notation;
+    this.name = name;
+    this.rules = rules;
   }
 
-  /** The rules of a schema, the first one being the whole. */
-  static Map<String, Expr> rules(JsonNode schema) {
-    JsonSchemas all = new JsonSchemas(schema);
-    all.rules.put("root", Expr.EMPTY);
-    all.common();
-    all.rules.put("root", all.value(schema, "the schema"));
-    return all.rules;
+  /** The rules of a schema, {@code root} being the whole. */
+  static Map<String, Expr> rules(JsonNode schema, Notation notation) {
+    Map<String, Expr> rules = ValueRules.of(notation);
+    add(rules, "root", schema, notation, "the schema");
+    return rules;
   }
 
   /** The rules of any JSON object. */
   static Map<String, Expr> anyObject() {
-    JsonSchemas all = new JsonSchemas(JsonNodeFactory.instance.objectNode());
-    all.rules.put("root", new Expr.Rule("object"));
-    all.common();
-    return all.rules;
+    Map<String, Expr> rules = ValueRules.of(new JsonNotation());
+    rules.put("root", ValueRules.rule("object"));
+    return rules;
   }
 
-  private void common() {
-    rules.put("blank", BLANK);
-    rules.put("char", CHAR);
-    rules.put("string", quoted(new Expr.Repeat(rule("char"), 0, -1)));
-    rules.put("integer", Expr.sequence(Expr.optional(Expr.text("-")), WHOLE));
-    rules.put(
-        "number", Expr.sequence(rule("integer"), Expr.optional(FRACTION), Expr.optional(EXPONENT)));
-    rules.put(
-        "value",
-        Expr.choice(
-            rule("object"),
-            rule("array"),
-            rule("string"),
-            rule("number"),
-            Expr.text("true"),
-            Expr.text("false"),
-            Expr.text("null")));
-    Expr field = Expr.sequence(rule("string"), separated(":"), rule("value"));
-    rules.put("object", enclosed("{", list(field, 0, -1), "}"));
-    rules.put("array", enclosed("[", list(rule("value"), 0, -1), "]"));
-  }
-
-  private static Expr rule(String name) {
-    return new Expr.Rule(name);
-  }
-
-  private static Expr quoted(Expr inner) {
-    return Expr.sequence(Expr.text("\""), inner, Expr.text("\""));
-  }
-
-  private static Expr separated(String mark) {
-    return Expr.sequence(rule("blank"), Expr.text(mark), rule("blank"));
-  }
-
-  private static Expr enclosed(String open, Expr inner, String close) {
-    return Expr.sequence(Expr.text(open), rule("blank"), inner, Expr.text(close));
-  }
-
-  /** Items apart by commas, each list that is not empty with a blank behind it. */
-  private static Expr list(Expr item, int min, int max) {
-    if (max == 0) {
-      return Expr.EMPTY;
-    }
-    Expr more =
-        new Expr.Repeat(
-            Expr.sequence(separated(","), item), Math.max(0, min - 1), max < 0 ? -1 : max - 1);
-    Expr some = Expr.sequence(item, more, rule("blank"));
-    return min == 0 ? Expr.optional(some) : some;
+  /**
+   * Adds a schema to rules that have the {@linkplain ValueRules common} ones.
+   *
+   * @param name the rule that is the whole of it; a letter and digits
+   * @param where what errors call it
+   */
+  static void add(
+      Map<String, Expr> rules, String name, JsonNode schema, Notation notation, String where) {
+    rules.put(name, Expr.EMPTY);
+    rules.put(name, new JsonSchemas(schema, notation, name, rules).value(schema, where));
   }
 
   private Expr value(JsonNode schema, String where) {
@@ -174,7 +100,7 @@ final class JsonSchemas {
   private Expr valueOf(JsonNode schema, String where) {
     if (schema.isBoolean()) {
       if (schema.booleanValue()) {
-        return rule("value");
+        return ValueRules.rule("value");
       }
       throw new GrammarRefused(where + " allows nothing");
     }
@@ -187,7 +113,7 @@ final class JsonSchemas {
     }
     if (schema.has("const")) {
       known(schema, where, Set.of("const", "type"));
-      return literal(schema.get("const"));
+      return notation.literal(schema.get("const"));
     }
     if (schema.has("enum")) {
       known(schema, where, Set.of("enum", "type"));
@@ -219,7 +145,7 @@ final class JsonSchemas {
       return typed(schema, "object", where, false);
     }
     known(schema, where, Set.of());
-    return rule("value");
+    return ValueRules.rule("value");
   }
 
   private Expr typed(JsonNode schema, String type, String where, boolean amongOthers) {
@@ -258,7 +184,7 @@ final class JsonSchemas {
                 "maxLength"));
         yield schema.has("minimum") || schema.has("maximum")
             ? Integers.between(bound(schema, "minimum", where), bound(schema, "maximum", where))
-            : rule("integer");
+            : ValueRules.rule("integer");
       }
       case "number" -> {
         known(
@@ -272,7 +198,7 @@ final class JsonSchemas {
                 "items",
                 "minLength",
                 "maxLength"));
-        yield rule("number");
+        yield ValueRules.rule("number");
       }
       case "boolean" -> Expr.choice(Expr.text("true"), Expr.text("false"));
       case "null" -> Expr.text("null");
@@ -302,17 +228,13 @@ final class JsonSchemas {
     return new Expr.Choice(options);
   }
 
-  private static Expr literals(JsonNode list, String where) {
+  private Expr literals(JsonNode list, String where) {
     if (!list.isArray() || list.isEmpty() || list.size() > COUNT_MAX) {
       throw new GrammarRefused(where + ".enum must have 1 to " + COUNT_MAX + " values");
     }
     List<Expr> options = new ArrayList<>();
-    list.forEach(each -> options.add(literal(each)));
+    list.forEach(each -> options.add(notation.literal(each)));
     return new Expr.Choice(options);
-  }
-
-  private static Expr literal(JsonNode value) {
-    return new Expr.Text(value.toString().getBytes(StandardCharsets.UTF_8));
   }
 
   private Expr reference(String pointer, String where) {
@@ -331,12 +253,12 @@ final class JsonSchemas {
       rules.put(known, Expr.EMPTY);
       rules.put(known, value(target, shown(pointer)));
     }
-    return rule(known);
+    return ValueRules.rule(known);
   }
 
   private String fresh() {
     names++;
-    return "r" + names;
+    return name + "-" + names;
   }
 
   private Expr object(JsonNode schema, String where) {
@@ -360,7 +282,7 @@ final class JsonSchemas {
         .properties()
         .forEach(each -> {
           Expr value = value(each.getValue(), where + "." + shown(each.getKey()));
-          fields.add(Expr.sequence(key(each.getKey()), separated(":"), value));
+          fields.add(Expr.sequence(notation.key(each.getKey()), ValueRules.separated(":"), value));
           demanded.add(required.contains(each.getKey()));
         });
     JsonNode more = schema.get("additionalProperties");
@@ -369,11 +291,11 @@ final class JsonSchemas {
     if (open) {
       Expr value =
           more == null || more.isBoolean()
-              ? rule("value")
+              ? ValueRules.rule("value")
               : value(more, where + ".additionalProperties");
-      others = Expr.sequence(rule("string"), separated(":"), value);
+      others = Expr.sequence(notation.anyKey(), ValueRules.separated(":"), value);
     }
-    return enclosed("{", fields(fields, demanded, open, others), "}");
+    return ValueRules.enclosed("{", fields(fields, demanded, open, others), "}");
   }
 
   /**
@@ -381,41 +303,37 @@ final class JsonSchemas {
    * when none came before, one with a comma.
    */
   private Expr fields(List<Expr> fields, List<Boolean> demanded, boolean open, Expr others) {
-    Expr comma = separated(",");
-    Expr first = open ? list(others, 0, -1) : Expr.EMPTY;
+    Expr comma = ValueRules.separated(",");
+    Expr first = open ? ValueRules.list(others, 0, -1) : Expr.EMPTY;
     Expr later =
         open
-            ? Expr.sequence(new Expr.Repeat(Expr.sequence(comma, others), 0, -1), rule("blank"))
-            : rule("blank");
+            ? Expr.sequence(new Expr.Repeat(Expr.sequence(comma, others), 0, -1), ValueRules.rule("blank"))
+            : ValueRules.rule("blank");
     for (int i = fields.size() - 1; i >= 0; i--) {
       String afterwards = fresh();
       rules.put(afterwards, later);
-      Expr withThis = Expr.sequence(fields.get(i), rule(afterwards));
-      Expr withComma = Expr.sequence(comma, fields.get(i), rule(afterwards));
+      Expr withThis = Expr.sequence(fields.get(i), ValueRules.rule(afterwards));
+      Expr withComma = Expr.sequence(comma, fields.get(i), ValueRules.rule(afterwards));
       if (demanded.get(i)) {
         first = withThis;
         later = withComma;
       } else {
         String without = fresh();
         rules.put(without, first);
-        first = Expr.choice(withThis, rule(without));
-        later = Expr.choice(withComma, rule(afterwards));
+        first = Expr.choice(withThis, ValueRules.rule(without));
+        later = Expr.choice(withComma, ValueRules.rule(afterwards));
       }
     }
     return first;
   }
 
-  private static Expr key(String name) {
-    return literal(JsonNodeFactory.instance.stringNode(name));
-  }
-
   private Expr array(JsonNode schema, String where) {
     JsonNode items = schema.get("items");
-    Expr item = items == null ? rule("value") : value(items, where + ".items");
+    Expr item = items == null ? ValueRules.rule("value") : value(items, where + ".items");
     int min = count(schema, "minItems", 0, where);
     int max = count(schema, "maxItems", -1, where);
     ordered(min, max, where + ".minItems");
-    return enclosed("[", list(item, min, max), "]");
+    return ValueRules.enclosed("[", ValueRules.list(item, min, max), "]");
   }
 
   private Expr string(JsonNode schema, String where) {
@@ -426,9 +344,9 @@ final class JsonSchemas {
       if (min > 0 || max >= 0) {
         throw new GrammarRefused(where + " has a pattern and a length: only one is supported");
       }
-      return quoted(Regexes.inString(schema.path("pattern").asString("")));
+      return notation.pattern(schema.path("pattern").asString(""));
     }
-    return min == 0 && max < 0 ? rule("string") : quoted(new Expr.Repeat(rule("char"), min, max));
+    return min == 0 && max < 0 ? ValueRules.rule(ValueRules.STRING) : notation.text(new Expr.Repeat(notation.counted(), min, max));
   }
 
   private static void ordered(int min, int max, String where) {

@@ -50,7 +50,7 @@ final class LeftRecursion {
   private boolean isEmpty(Expr expr) {
     return switch (expr) {
       case Expr.Text text -> text.bytes().length == 0;
-      case Expr.Chars _ -> false;
+      case Expr.Chars _, Expr.Token _ -> false;
       case Expr.Sequence sequence -> sequence.parts().stream().allMatch(this::isEmpty);
       case Expr.Choice choice -> choice.options().stream().anyMatch(this::isEmpty);
       case Expr.Repeat repeat -> repeat.min() == 0 || isEmpty(repeat.part());
@@ -61,7 +61,7 @@ final class LeftRecursion {
   /** The rules with which it may begin. */
   private void first(Expr expr, List<String> names) {
     switch (expr) {
-      case Expr.Text _, Expr.Chars _ -> {}
+      case Expr.Text _, Expr.Chars _, Expr.Token _ -> {}
       case Expr.Sequence sequence -> {
         for (Expr part : sequence.parts()) {
           first(part, names);

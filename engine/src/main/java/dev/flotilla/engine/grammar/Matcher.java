@@ -28,7 +28,7 @@ final class Matcher implements TokenMask {
 
   @Override
   public void accept(int token) {
-    state = automaton.after(state, pieces[token]);
+    state = automaton.after(state, token, pieces[token]);
     prepare();
   }
 

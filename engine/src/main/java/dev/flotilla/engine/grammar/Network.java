@@ -5,8 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * A grammar as a network: nodes that take a byte of a range, nodes that go two ways, and nodes that
- * call a rule and go on behind it. Node 0 is the end of a rule.
+ * A grammar as a network: nodes that take a byte of a range, nodes that take a whole token, nodes
+ * that go two ways, and nodes that call a rule and go on behind it. Node 0 is the end of a rule.
  *
  * <p>Immutable once built. A grammar is input from outside: the number of its nodes is bounded, and
  * repeats are counted before they are written out.
@@ -25,8 +25,9 @@ final class Network {
 
   static final int SPLIT = -1;
   static final int CALL = -2;
+  static final int TOKEN = -3;
 
-  /** Of a node: the highest byte, the second way, or the rule. */
+  /** Of a node: the highest byte, the second way, the rule, or the token: below 0 all others. */
   private int[] high = new int[256];
 
   private int[] next = new int[256];
@@ -63,6 +64,11 @@ final class Network {
     return next[node];
   }
 
+  /** Whether a node that takes a token takes this one. */
+  boolean takes(int node, int token) {
+    return high[node] < 0 ? token != ~high[node] : token == high[node];
+  }
+
   int start(int rule) {
     return starts[rule];
   }
@@ -97,6 +103,7 @@ final class Network {
     return switch (low[node]) {
       case SPLIT -> ends[high[node]] || ends[next[node]];
       case CALL -> ends[starts[high[node]]] && ends[next[node]];
+      case TOKEN -> ends[next[node]];
       default -> low[node] <= high[node] && ends[next[node]];
     };
   }
@@ -110,6 +117,8 @@ final class Network {
         switch (expr) {
           case Expr.Text text -> bytes(text.bytes(), then);
           case Expr.Chars chars -> chars(chars.ranges(), then);
+          case Expr.Token token ->
+              node(TOKEN, token.others() ? ~token.token() : token.token(), then);
           case Expr.Sequence sequence -> {
             int at = then;
             for (int i = sequence.parts().size() - 1; i >= 0; i--) {

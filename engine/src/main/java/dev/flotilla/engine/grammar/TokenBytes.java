@@ -18,6 +18,9 @@ public final class TokenBytes {
   private final int[] ends;
   private final int longest;
 
+  /** The whole vocabulary but its ends, a bit each. */
+  private final long[] noEnds;
+
   /**
    * For a vocabulary.
    *
@@ -46,6 +49,13 @@ public final class TokenBytes {
       }
     }
     longest = most;
+    noEnds = new long[words()];
+    for (int token = 0; token < vocabulary; token++) {
+      noEnds[token >> 6] |= 1L << token;
+    }
+    for (int end : ends) {
+      noEnds[end >> 6] &= ~(1L << end);
+    }
   }
 
   int size() {
@@ -70,6 +80,20 @@ public final class TokenBytes {
 
   int[] ends() {
     return ends;
+  }
+
+  /** Tokens from 64 times {@code word} on that do not end an answer, a bit each. */
+  long noEnds(int word) {
+    return noEnds[word];
+  }
+
+  /** Tokens of the vocabulary, those without text included. */
+  int vocabulary() {
+    return vocabulary;
+  }
+
+  boolean isEnd(int token) {
+    return (noEnds[token >> 6] >>> token & 1) == 0;
   }
 
   int words() {

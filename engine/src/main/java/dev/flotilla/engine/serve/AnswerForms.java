@@ -1,16 +1,21 @@
 package dev.flotilla.engine.serve;
 
 import dev.flotilla.engine.RequestRefused;
+import dev.flotilla.engine.grammar.Frame;
 import dev.flotilla.engine.grammar.GrammarRefused;
 import dev.flotilla.engine.grammar.Grammars;
 import dev.flotilla.engine.sample.TokenMask;
 import dev.flotilla.gguf.tokenizer.TokenKind;
 import dev.flotilla.gguf.tokenizer.Tokenizer;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
@@ -24,7 +29,10 @@ final class AnswerForms {
   private final Optional<CallFormat> calls;
 
   AnswerForms(ServedModel model, Optional<CallFormat> calls, Executor aside) {
-    this.grammars = new Grammars(pieces(model.tokenizer()), model.ends(), aside);
+    Tokenizer tokenizer = model.tokenizer();
+    this.grammars =
+        new Grammars(
+            pieces(tokenizer), model.ends(), text -> single(tokenizer.tokenize(text, false, true)), aside);
     this.calls = calls;
   }
 
@@ -37,6 +45,10 @@ final class AnswerForms {
       pieces[token] = text && !tokenizer.isEnd(token) ? tokenizer.piece(token) : new byte[0];
     }
     return pieces;
+  }
+
+  private static OptionalInt single(int[] tokens) {
+    return tokens.length == 1 ? OptionalInt.of(tokens[0]) : OptionalInt.empty();
   }
 
   /** The form that the fields ask for; at most one may. */
@@ -111,40 +123,42 @@ final class AnswerForms {
   /** A call, or calls one after another as the model would write them. */
   private Supplier<TokenMask> call(ArrayNode tools, boolean several) {
     CallFormat format = calls.orElseThrow();
-    String arguments =
-        switch (format) {
-          case HERMES, MISTRAL -> "arguments";
-          case LLAMA -> "parameters";
-          case GEMMA ->
-              throw RequestRefused.notCapable(
-                  "tool_choice", "this model's calls can't be forced: use auto or none");
-        };
-    ObjectNode any = Json.object();
-    ArrayNode options = any.putArray("anyOf");
+    Map<String, JsonNode> functions = new LinkedHashMap<>();
     for (JsonNode tool : tools) {
       JsonNode function = tool.path("function");
-      ObjectNode call =
-          options.addObject().put("type", "object").put("additionalProperties", false);
-      ObjectNode properties = call.putObject("properties");
-      properties.putObject("name").set("const", function.path("name"));
       JsonNode parameters = function.path("parameters");
-      properties.set(
-          arguments, parameters.isObject() ? parameters : Json.object().put("type", "object"));
-      call.putArray("required").add("name").add(arguments);
+      functions.put(
+          function.path("name").asString(),
+          parameters.isObject() ? parameters : Json.object().put("type", "object"));
     }
     return held(
         "tools",
         () ->
             switch (format) {
-              case HERMES ->
-                  grammars.between(
-                      "<tool_call>\n",
-                      any,
-                      several ? "\n</tool_call>\n<tool_call>\n" : "",
-                      "\n</tool_call>");
-              case MISTRAL -> grammars.between("[TOOL_CALLS][", any, several ? ", " : "", "]");
-              default -> grammars.between("", any, several ? "; " : "", "");
+              case HERMES, MISTRAL -> grammars.jsonCalls(frame(format, several), "arguments", functions);
+              case LLAMA -> grammars.jsonCalls(frame(format, several), "parameters", functions);
+              case GEMMA -> grammars.gemmaCalls(frame(format, several), functions);
             });
+  }
+
+  /** What the model writes around its calls. */
+  static Frame frame(CallFormat format, boolean several) {
+    String begin = format.begin();
+    String end = format.end();
+    List<String> marks = Stream.of(begin, end).filter(mark -> !mark.isEmpty()).toList();
+    return switch (format) {
+      case HERMES -> {
+        String before = begin + "\n";
+        String after = "\n" + end;
+        yield new Frame(before, several ? after + "\n" + before : "", after, marks);
+      }
+      case MISTRAL -> new Frame(begin + "[", several ? ", " : "", "]", marks);
+      case LLAMA -> new Frame("", several ? "; " : "", "", marks);
+      case GEMMA -> {
+        String before = begin + GemmaCall.CALL;
+        yield new Frame(before, several ? end + before : "", end, marks);
+      }
+    };
   }
 
   private static Supplier<TokenMask> held(String field, Supplier<Supplier<TokenMask>> form) {

@@ -5,7 +5,8 @@ package dev.flotilla.engine.serve;
  * become JSON on the way.
  */
 final class GemmaCall implements CallReader {
-  private static final String CALL = "call:";
+  /** What stands before the function's name. */
+  static final String CALL = "call:";
   private static final String ESCAPE = "<escape>";
   private static final int HEAD_CHARS_MAX = 512;
 

@@ -59,6 +59,41 @@ class GbnfTest {
     assertThat(fits(between, "x")).as("a rule may have any name").isTrue();
   }
 
+  @Test
+  void tokensByTheirNumbersAndNames() {
+    int paris = 256 + 9;
+    Supplier<TokenMask> form = GrammarsTest.GRAMMARS.gbnf("root ::= <[265]> !<mark> \"b\"+");
+    TokenMask mask = form.get();
+    assertThat(GrammarsTest.allows(mask, paris)).isTrue();
+    assertThat(GrammarsTest.allows(mask, 'P')).as("only the token, not its letters").isFalse();
+    mask.accept(paris);
+    assertThat(GrammarsTest.allows(mask, GrammarsTest.MARK)).isFalse();
+    assertThat(GrammarsTest.allows(mask, GrammarsTest.END)).isFalse();
+    assertThat(GrammarsTest.allows(mask, 'x')).isTrue();
+    assertThat(GrammarsTest.allows(mask, paris)).isTrue();
+    mask.accept(paris);
+    assertThat(GrammarsTest.allows(mask, paris)).isFalse();
+    mask.accept('b');
+    assertThat(GrammarsTest.allows(mask, GrammarsTest.END)).isTrue();
+  }
+
+  @Test
+  void aTokenOrItsLetters() {
+    TokenMask mask = GrammarsTest.GRAMMARS.gbnf("root ::= <mark> \"!\" | \"ab\" <[268]>").get();
+    assertThat(GrammarsTest.allows(mask, GrammarsTest.MARK)).isTrue();
+    assertThat(GrammarsTest.allows(mask, 'a')).isTrue();
+    int ab = 268;
+    assertThat(GrammarsTest.allows(mask, ab)).isTrue();
+    mask.accept(ab);
+    assertThat(GrammarsTest.allows(mask, ab)).isTrue();
+    assertThat(GrammarsTest.allows(mask, 'a')).as("the token, not its letters").isFalse();
+    // both ways at once: the token itself, and its letters
+    mask = GrammarsTest.GRAMMARS.gbnf("root ::= <[268]> \"x\" | \"ab\" \"y\"").get();
+    mask.accept(ab);
+    assertThat(GrammarsTest.allows(mask, 'x')).isTrue();
+    assertThat(GrammarsTest.allows(mask, 'y')).isTrue();
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '~',
@@ -83,7 +118,12 @@ class GbnfTest {
         "root ::= b\\nc ::= \"x\" ~ line 1, column 10: the rule 'b' is used and is nowhere defined",
         "root ::= \"a\"\\nroot ::= \"b\" ~ line 2, column 1: the rule 'root' is defined twice",
         "answer ::= \"a\" ~ it has no rule 'root', with which an answer begins",
-        "root ::= <[12]> ~ line 1, column 10: a mark for a single token, which is not supported",
+        "root ::= <[999]> ~ line 1, column 10: no number of a token, which are 0 to 270",
+        "root ::= <[-1]> ~ line 1, column 10: no number of a token, which are 0 to 270",
+        "root ::= <[270]> ~ line 1, column 10: a token that ends an answer, which comes where the grammar ends",
+        "root ::= <nothing> ~ line 1, column 10: '<nothing>' is not one token of this model",
+        "root ::= \"a\" !x ~ line 1, column 15: '<' was expected, not 'x'",
+        "root ::= <[12] ~ line 1, column 10: a mark for a token that has no end",
         "root ::= \"a\"\\n| \"b\" ~ line 2, column 1: a name was expected, not '|'",
         "root ::= a\\na ::= b\\nb ::= a \"x\" | \"y\" ~ line 2, column 1: the rule 'a' begins with itself, so no text could be begun",
         "root ::= n root \"x\" | \"y\"\\nn ::= \"n\"? ~ line 1, column 1: the rule 'root' begins with itself, so no text could be begun",

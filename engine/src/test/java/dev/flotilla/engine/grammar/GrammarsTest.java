@@ -8,6 +8,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
@@ -33,12 +34,21 @@ class GrammarsTest {
   };
 
   private static final byte[][] PIECES = pieces();
-  private static final int END = PIECES.length - 1;
+
+  /** Ends an answer. */
+  static final int END = PIECES.length - 1;
+
+  /** A token without text. */
+  static final int MARK = END - 1;
 
   /** Of the vocabulary of this test. */
-  static final Grammars GRAMMARS = new Grammars(PIECES, new int[] {END}, Runnable::run);
+  static final Grammars GRAMMARS = new Grammars(
+          PIECES,
+          new int[] {END},
+          text -> text.equals("<mark>") ? OptionalInt.of(MARK) : OptionalInt.empty(),
+          Runnable::run);
 
-  /** All bytes, some words, and a token without text that ends an answer. */
+  /** All bytes, some words, two tokens without text: a mark, and what ends an answer. */
   private static byte[][] pieces() {
     List<byte[]> all = new ArrayList<>();
     for (int i = 0; i < 256; i++) {
@@ -47,6 +57,7 @@ class GrammarsTest {
     for (String word : WORDS) {
       all.add(word.getBytes(StandardCharsets.UTF_8));
     }
+    all.add(new byte[0]);
     all.add(new byte[0]);
     return all.toArray(byte[][]::new);
   }
@@ -186,7 +197,7 @@ class GrammarsTest {
     return GRAMMARS.schema(JSON.readTree(json));
   }
 
-  private static boolean allows(TokenMask mask, int token) {
+  static boolean allows(TokenMask mask, int token) {
     return (mask.allowed()[token >> 6] >>> token & 1) != 0;
   }
 
