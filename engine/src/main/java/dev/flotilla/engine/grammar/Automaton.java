@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A grammar at work: which bytes may come, and by these which tokens.
  *
- * <p>A <i>place</i> is a node of the network that takes a byte or a whole token, and the nodes to come back to; a
- * <i>state</i> is all places where the text so far can stand. States are made when they are first
- * reached and found again afterwards, with the states that their bytes lead to and the tokens that
- * they allow, so the second request with the same schema finds everything done.
+ * <p>A <i>place</i> is a node of the network that takes a byte or a whole token, and the nodes to
+ * come back to; a <i>state</i> is all places where the text so far can stand. States are made when
+ * they are first reached and found again afterwards, with the states that their bytes lead to and
+ * the tokens that they allow, so the second request with the same schema finds everything done.
  *
  * <p>What is kept is bounded: beyond {@link #STATES_MAX} states or {@link #MASKS_MAX} masks all is
  * forgotten, and who stands in a state goes on from there. Calls within each other are bounded by

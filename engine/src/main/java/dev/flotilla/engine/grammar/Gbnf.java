@@ -16,8 +16,8 @@ import java.util.Map;
  *
  * <p>Refused, each with its line and column: what can't be read; names without a rule, and with
  * two; rules that begin with themselves, which llama.cpp refuses too; tokens that are not in the
- * vocabulary, and those that end an answer, which come where the grammar's end is; and what is larger
- * than the limits.
+ * vocabulary, and those that end an answer, which come where the grammar's end is; and what is
+ * larger than the limits.
  */
 final class Gbnf {
   static final int RULES_MAX = 4_000;

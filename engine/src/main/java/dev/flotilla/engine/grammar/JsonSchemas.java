@@ -307,7 +307,8 @@ final class JsonSchemas {
     Expr first = open ? ValueRules.list(others, 0, -1) : Expr.EMPTY;
     Expr later =
         open
-            ? Expr.sequence(new Expr.Repeat(Expr.sequence(comma, others), 0, -1), ValueRules.rule("blank"))
+            ? Expr.sequence(
+                new Expr.Repeat(Expr.sequence(comma, others), 0, -1), ValueRules.rule("blank"))
             : ValueRules.rule("blank");
     for (int i = fields.size() - 1; i >= 0; i--) {
       String afterwards = fresh();
@@ -346,7 +347,9 @@ final class JsonSchemas {
       }
       return notation.pattern(schema.path("pattern").asString(""));
     }
-    return min == 0 && max < 0 ? ValueRules.rule(ValueRules.STRING) : notation.text(new Expr.Repeat(notation.counted(), min, max));
+    return min == 0 && max < 0
+        ? ValueRules.rule(ValueRules.STRING)
+        : notation.text(new Expr.Repeat(notation.counted(), min, max));
   }
 
   private static void ordered(int min, int max, String where) {

@@ -32,7 +32,10 @@ final class AnswerForms {
     Tokenizer tokenizer = model.tokenizer();
     this.grammars =
         new Grammars(
-            pieces(tokenizer), model.ends(), text -> single(tokenizer.tokenize(text, false, true)), aside);
+            pieces(tokenizer),
+            model.ends(),
+            text -> single(tokenizer.tokenize(text, false, true)),
+            aside);
     this.calls = calls;
   }
 
@@ -135,7 +138,8 @@ final class AnswerForms {
         "tools",
         () ->
             switch (format) {
-              case HERMES, MISTRAL -> grammars.jsonCalls(frame(format, several), "arguments", functions);
+              case HERMES, MISTRAL ->
+                  grammars.jsonCalls(frame(format, several), "arguments", functions);
               case LLAMA -> grammars.jsonCalls(frame(format, several), "parameters", functions);
               case GEMMA -> grammars.gemmaCalls(frame(format, several), functions);
             });

@@ -7,6 +7,7 @@ package dev.flotilla.engine.serve;
 final class GemmaCall implements CallReader {
   /** What stands before the function's name. */
   static final String CALL = "call:";
+
   private static final String ESCAPE = "<escape>";
   private static final int HEAD_CHARS_MAX = 512;
 

@@ -42,7 +42,8 @@ class GrammarsTest {
   static final int MARK = END - 1;
 
   /** Of the vocabulary of this test. */
-  static final Grammars GRAMMARS = new Grammars(
+  static final Grammars GRAMMARS =
+      new Grammars(
           PIECES,
           new int[] {END},
           text -> text.equals("<mark>") ? OptionalInt.of(MARK) : OptionalInt.empty(),
