@@ -43,7 +43,7 @@ class ForcedCallsTest {
         "author":{"$ref":"#/$defs/person"},
         "tags":{"type":"array","items":{"type":"string","maxLength":3},"maxItems":2}},
        "required":["title","author"],
-       "$defs":{"person":{"type":"object","properties":{"name":{"type":"string","maxLength":8},
+       "$defs":{"person":{"type":"object","properties":{"name":{"type":"string"},
          "alive":{"type":"boolean"}},"required":["name"]}}}
       """;
 
@@ -134,10 +134,15 @@ class ForcedCallsTest {
     accept(mask, "call:add_book{title:");
     assertThat(allowed(mask)).containsExactly(FIRST_MARK + 2);
     mask.accept(FIRST_MARK + 2);
-    accept(mask, "a < b");
+    accept(mask, "a b");
     mask.accept(FIRST_MARK + 2);
     accept(mask, ",author:{name:");
     assertThat(allowed(mask)).containsExactly(FIRST_MARK + 2);
+    mask.accept(FIRST_MARK + 2);
+    accept(mask, "a < b");
+    mask.accept(FIRST_MARK + 2);
+    accept(mask, "}}");
+    assertThat(allowed(mask)).containsExactly(FIRST_MARK + 1);
   }
 
   @Test
