@@ -51,7 +51,6 @@ import dev.flotilla.hub.store.WorkerChange;
 import dev.flotilla.hub.ui.Dashboard;
 import dev.flotilla.hub.ui.DashboardAccess;
 import dev.flotilla.hub.ui.ReportPages;
-import dev.flotilla.wire.Authorities;
 import dev.flotilla.wire.ControlMessage.Severity;
 import dev.flotilla.wire.Deadlines;
 import io.helidon.webserver.http.HttpService;
@@ -88,9 +87,12 @@ import javax.net.ssl.SSLContext;
  * listener opens, so the first request and the first agent to return meet a hub that knows what it
  * wants: an agent that came back a moment too early would be told to stop its workers.
  *
- * <p><b>The stop.</b> The pages' open streams end, the listener closes (requests in flight get a
- * moment, {@link ServerLimits#stopTime()}), then the lanes: agents see their connections end, keep
- * their workers and dial on. The store comes last and writes what waits.
+ * <p><b>The stop.</b> The pages' open streams end, then the listener closes, and with it every lane
+ * that no request has: agents see their connections end, keep their workers and dial on. Requests
+ * in flight run on, through lanes and to backends, for {@link ServerLimits#stopTime()} at most;
+ * what runs then is cut, and has {@link ServerLimits#lastWords()} to tell its client, in the stream
+ * where that has begun. Where nothing runs, nothing is waited for. The store comes last and writes
+ * what waits.
  *
  * <p><b>Concurrency.</b> The parts look after themselves. {@link #close()} runs once; a start that
  * fails half-way closes what it had made.
@@ -200,7 +202,6 @@ public final class Hub implements AutoCloseable {
                   services,
                   upgrades.upgraders()));
       server.start();
-      closing(() -> endLater(lanes));
       closing(dashboard);
       prover.start();
       closing(
@@ -228,13 +229,7 @@ public final class Hub implements AutoCloseable {
     boolean any = !store.clientKeys().all().isEmpty();
     boolean beyond = !config.loopbackOnly();
     if (beyond && !any && !config.allowNoKeys()) {
-      throw new HubRefused(
-          "listening on "
-              + config.listen().getAddress().getHostAddress()
-              + " lets other machines in, and this hub has no keys yet: make one with 'flotilla keys"
-              + " create --admin me --home "
-              + config.home()
-              + "', or name --allow-no-keys if all who reach this machine may use it");
+      throw StartCheck.withoutKeys(config);
     }
     return new Keys(store, any, clock, random);
   }
@@ -305,19 +300,6 @@ public final class Hub implements AutoCloseable {
             System::nanoTime));
   }
 
-  /** While the server stops: whoever still has a lane then is told so in its stream. */
-  private static void endLater(WorkLanes lanes) {
-    Thread.ofVirtual()
-        .start(() -> {
-          try {
-            Thread.sleep(ServerLimits.DEFAULTS.stopTime());
-          } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-          }
-          lanes.close();
-        });
-  }
-
   /** A reply in order is proof of life, where a question was answered with none. */
   private void alive(Target target) {
     if (target.kind() == Target.Kind.BACKEND && fleet.isUnreachable(target.name())) {
@@ -327,15 +309,7 @@ public final class Hub implements AutoCloseable {
 
   /** What makes the connections to backends. */
   private Function<FleetSpec.Backend, Dialer> dialers() throws HubRefused {
-    Optional<SSLContext> trust = Optional.empty();
-    if (config.authorities().isPresent()) {
-      try {
-        trust = Optional.of(Authorities.with(config.authorities().get()));
-      } catch (IOException e) {
-        throw new HubRefused("--ca: " + e.getMessage(), e);
-      }
-    }
-    Optional<SSLContext> tls = trust;
+    Optional<SSLContext> tls = StartCheck.authorities(config.authorities());
     return backend ->
         new SocketDialer(backend.url(), tls, SocketDialer.Limits.DEFAULTS, System::nanoTime);
   }

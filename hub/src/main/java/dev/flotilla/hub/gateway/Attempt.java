@@ -141,6 +141,10 @@ final class Attempt {
     try {
       relay.relay(out);
     } catch (AttemptFailed cut) {
+      if (client.timeIsOver()) {
+        // The hub cut it, which says nothing of the target.
+        throw cut;
+      }
       if (out.sent() == before) {
         exchange.forget();
         throw cut;

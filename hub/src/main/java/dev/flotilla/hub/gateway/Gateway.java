@@ -37,13 +37,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@link #serve} is the way of a request, from top to bottom, on the one virtual thread that
  * Helidon gave it. Waiting (for the body, for a place, for the engine, for the client) is blocking;
- * what ends a wait early is the client's going away, which closes the ticket or the connection that
- * the thread waits for.
+ * what ends a wait early is the client's going away, or the end of the time that requests have when
+ * the hub stops: both close the ticket or the connection that the thread waits for.
  *
  * <p>The gateway keeps nothing between requests.
  */
 public final class Gateway implements HttpService {
   private static final Duration COMING_RETRY = Duration.ofSeconds(5);
+  private static final ApiError HUB_STOPS =
+      ApiError.unavailable(
+          "hub_stops", "the hub stops, and the time for what runs is over", COMING_RETRY);
 
   private final FleetSource fleet;
   private final Dispatcher dispatcher;
@@ -215,6 +218,9 @@ public final class Gateway implements HttpService {
           failures.servedByAnother(dispatcher, exchange, recorder);
           return asItCame;
         } catch (AttemptFailed failed) {
+          if (client.timeIsOver()) {
+            throw Refusal.failed(HUB_STOPS);
+          }
           failures.add(place, failed);
           recorder.attemptFailed(exchange, failed);
           if (!failures.mayTryAnother()) {
@@ -248,13 +254,18 @@ public final class Gateway implements HttpService {
       throws Refusal, ClientGone {
     Ticket ticket =
         failures.afterSilence() ? dispatcher.enterAfterSilence(needs) : dispatcher.enter(needs);
-    client.onGone(ticket::cancel);
+    client.onCut(ticket::cancel);
     return switch (ticket.await()) {
       case Admission.Granted granted -> {
         exchange.queueNanos += granted.waitedNanos();
         yield granted.reservation();
       }
-      case Admission.Cancelled _ -> throw new ClientGone();
+      case Admission.Cancelled _ -> {
+        if (!client.isGone() && client.timeIsOver()) {
+          throw Refusal.failed(HUB_STOPS);
+        }
+        throw new ClientGone();
+      }
       case Admission.QueueFull full -> throw Refusal.refused(Crowded.queueFull(needs, full));
       case Admission.WaitedTooLong late ->
           throw Refusal.refused(Crowded.waitedTooLong(needs, late));

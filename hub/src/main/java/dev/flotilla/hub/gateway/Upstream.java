@@ -22,7 +22,7 @@ import java.time.Duration;
  * target; that is no attempt of its own and no fault.
  *
  * <p>A client that goes away closes the connection, whatever the exchange waits for: closing it is
- * what makes an engine stop.
+ * what makes an engine stop. So does a hub that stops, when the time for what runs is over.
  */
 final class Upstream {
   private final Deadlines deadlines;
@@ -45,7 +45,7 @@ final class Upstream {
     while (true) {
       Dialer.Lease lease = dial(target, fresh);
       Connection connection = lease.connection();
-      client.onGone(connection::close);
+      client.onCut(connection::close);
       Deadline deadline = deadlines.watch(connection, times);
       try {
         deadline.awaitFirstByte();
@@ -129,8 +129,11 @@ final class Upstream {
     /** Gives the connection back, if the reply ended so that it can carry another. */
     void keep() {
       deadline.close();
-      client.onGone(Call::nothing);
-      if (reply.reusable() && deadline.exceeded().isEmpty() && !client.isGone()) {
+      client.onCut(Call::nothing);
+      if (reply.reusable()
+          && deadline.exceeded().isEmpty()
+          && !client.isGone()
+          && !client.timeIsOver()) {
         kept = true;
         lease.keep();
       }
@@ -141,7 +144,7 @@ final class Upstream {
     @Override
     public void close() {
       deadline.close();
-      client.onGone(Call::nothing);
+      client.onCut(Call::nothing);
       if (!kept) {
         lease.connection().close();
       }

@@ -25,8 +25,10 @@ import org.jspecify.annotations.Nullable;
  *   <li><b>The client went away.</b> While a handler runs, nobody reads the socket, and a client
  *       that leaves is noticed only by a failing write, which a silent engine never causes. So for
  *       a request that runs longer than a moment a thread reads ahead; the end of the stream runs
- *       what {@link #onGone} was given. Bytes that come instead are the next request and are kept
+ *       what {@link #onCut} was given. Bytes that come instead are the next request and are kept
  *       for it.
+ *   <li><b>The hub stops.</b> What still runs when the time for that is over is cut in the same
+ *       way, while its client is there to be told.
  *   <li><b>A slow client.</b> A head or a body that takes longer than its limit is answered with a
  *       408, and the connection closes, whatever thread waits for it.
  *   <li><b>A client that does not read.</b> A write that waits longer than its limit is cut.
@@ -40,8 +42,8 @@ import org.jspecify.annotations.Nullable;
  * hundred milliseconds.
  *
  * <p>Invariants: the socket is read by one thread at a time, which holds {@code reading}; what was
- * read ahead is handed to the connection's thread before anything else is read; {@code gone} is run
- * at most once per request, and never after {@link #ended} returned.
+ * read ahead is handed to the connection's thread before anything else is read; {@code onCut} is
+ * run at most once per request, and never after {@link #ended} returned.
  *
  * <p>Life: made when the socket is accepted, registered with {@link ClientConnections} until {@link
  * #handle} returns. Handlers find theirs through {@link #current()}.
@@ -81,8 +83,8 @@ public final class ClientConnection extends ContextAround
   /** A thread reads ahead, or has read ahead what the connection's thread has not taken yet. */
   private volatile boolean watched;
 
-  /** Guarded by this: what to run when the client is gone, and whether it is. */
-  private Runnable gone = NOTHING;
+  /** Guarded by this: what to run when the request is cut, and whether its client is gone. */
+  private Runnable onCut = NOTHING;
 
   private boolean isGone;
 
@@ -136,7 +138,7 @@ public final class ClientConnection extends ContextAround
    */
   void begun(boolean body) {
     synchronized (this) {
-      gone = NOTHING;
+      onCut = NOTHING;
     }
     replySinceNanos = all.nanos();
     if (body) {
@@ -172,23 +174,29 @@ public final class ClientConnection extends ContextAround
   }
 
   /**
-   * What to do when the client goes away before the request has ended; run at once where it is gone
-   * already. Replaces what was given before.
+   * How to end what the request waits for: where the client goes away before the request has ended,
+   * or the hub stops and its time is over; run at once where that has happened. Replaces what was
+   * given before.
    */
-  public void onGone(Runnable action) {
-    boolean now;
+  public void onCut(Runnable action) {
     synchronized (this) {
-      gone = action;
-      now = isGone;
+      if (!isGone && !timeIsOver()) {
+        onCut = action;
+        return;
+      }
+      onCut = NOTHING;
     }
-    if (now) {
-      action.run();
-    }
+    action.run();
   }
 
   /** Whether the client is known to be gone. */
   public synchronized boolean isGone() {
     return isGone;
+  }
+
+  /** Whether the hub stops and the time of what ran then is over. */
+  public boolean timeIsOver() {
+    return all.timeIsOver();
   }
 
   /** Closes the connection once the reply of the request at hand is out. */
@@ -236,7 +244,7 @@ public final class ClientConnection extends ContextAround
   /** The request has ended. */
   void ended() {
     synchronized (this) {
-      gone = NOTHING;
+      onCut = NOTHING;
     }
     enter(Phase.IDLE, all.limits().idle());
   }
@@ -344,11 +352,18 @@ public final class ClientConnection extends ContextAround
   }
 
   private void wentAway() {
-    Runnable action;
     synchronized (this) {
       isGone = true;
-      action = gone;
-      gone = NOTHING;
+    }
+    cut();
+  }
+
+  /** Ends what the request waits for. */
+  void cut() {
+    Runnable action;
+    synchronized (this) {
+      action = onCut;
+      onCut = NOTHING;
     }
     action.run();
   }

@@ -40,6 +40,7 @@ final class ClientConnections implements ServerConnectionSelector, AutoCloseable
   private final Set<ClientConnection> open = ConcurrentHashMap.newKeySet();
   private volatile @Nullable Thread sweeper;
   private volatile boolean dozing;
+  private volatile boolean timeIsOver;
   private volatile boolean closed;
 
   ClientConnections(ServerConnectionSelector http, ServerLimits limits, LongSupplier nanoClock) {
@@ -126,6 +127,17 @@ final class ClientConnections implements ServerConnectionSelector, AutoCloseable
       }
     }
     return soonest;
+  }
+
+  /** The hub stops, and what still runs has had its time: it is cut, and each client is told. */
+  void cutAll() {
+    timeIsOver = true;
+    // Each on a thread of its own, since closing a connection may block.
+    open.forEach(client -> Thread.ofVirtual().name("hub-stop").start(client::cut));
+  }
+
+  boolean timeIsOver() {
+    return timeIsOver;
   }
 
   @Override

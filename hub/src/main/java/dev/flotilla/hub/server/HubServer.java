@@ -31,11 +31,9 @@ import org.jspecify.annotations.Nullable;
 public final class HubServer implements AutoCloseable {
   private static final String LOCAL = "local";
 
-  /** For the error that ends a stream whose worker was cut off at {@link ServerLimits#stopTime}. */
-  private static final Duration LAST_WORDS = Duration.ofMillis(500);
-
   private final InetSocketAddress address;
   private final Optional<InetSocketAddress> local;
+  private final ServerLimits limits;
   private final ClientConnections connections;
   private final WebServer server;
 
@@ -83,6 +81,7 @@ public final class HubServer implements AutoCloseable {
       throws ListenFailed {
     this.address = address;
     this.local = local;
+    this.limits = limits;
     Http1ConnectionSelector http =
         Http1ConnectionSelector.builder()
             .config(
@@ -99,7 +98,7 @@ public final class HubServer implements AutoCloseable {
         WebServer.builder()
             .shutdownHook(false)
             .featuresDiscoverServices(false)
-            .shutdownGracePeriod(limits.stopTime().plus(LAST_WORDS));
+            .shutdownGracePeriod(limits.stopTime().plus(limits.lastWords()));
     listen(builder, address, limits, bodyBytesMax);
     builder.routing(routing -> route(routing, services));
     if (certificate.isPresent()) {
@@ -134,7 +133,7 @@ public final class HubServer implements AutoCloseable {
         .idleConnectionPeriod(Duration.ofSeconds(15))
         .protocolsDiscoverServices(false)
         .concurrencyLimitDiscoverServices(false)
-        .shutdownGracePeriod(limits.stopTime().plus(LAST_WORDS))
+        .shutdownGracePeriod(limits.stopTime().plus(limits.lastWords()))
         .directHandlers(new JsonErrors(bodyBytesMax, limits).handlers())
         .addConnectionSelector(connections);
   }
@@ -164,6 +163,20 @@ public final class HubServer implements AutoCloseable {
               + " can't be used: both have to be PEM, the key without a passphrase",
           unreadable);
     }
+  }
+
+  /**
+   * Whether one could listen there.
+   *
+   * @throws ListenFailed where the address is taken or is not this machine's, or the certificate
+   *     can't be read
+   */
+  public static void check(InetSocketAddress address, Optional<Certificate> certificate)
+      throws ListenFailed {
+    if (certificate.isPresent()) {
+      var _ = tls(certificate.get());
+    }
+    probe(address);
   }
 
   /**
@@ -225,11 +238,27 @@ public final class HubServer implements AutoCloseable {
     return connections.size();
   }
 
-  /** Stops listening, lets requests in flight run on for a moment, then cuts them. */
+  /**
+   * Stops listening and returns when nothing runs any more: at once, or when what runs has ended,
+   * which is cut after {@link ServerLimits#stopTime}, and without a word after {@link
+   * ServerLimits#lastWords} more.
+   */
   @Override
   public void close() {
+    Thread cut = Thread.ofVirtual().name("hub-stop-time").start(this::cutWhenTimeIsOver);
     server.stop();
+    cut.interrupt();
     connections.close();
+  }
+
+  private void cutWhenTimeIsOver() {
+    try {
+      Thread.sleep(limits.stopTime());
+      connections.cutAll();
+    } catch (InterruptedException endedBefore) {
+      // Nothing to cut: all that ran has ended.
+      return;
+    }
   }
 
   /** An upgrader whose connections are no longer watched as requests. */

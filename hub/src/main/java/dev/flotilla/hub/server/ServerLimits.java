@@ -16,6 +16,7 @@ import java.time.Duration;
  * @param lingerTime how long the rest of a refused body is read and dropped, so that the client
  *     sees the refusal before the connection closes (default 2 s)
  * @param stopTime how long requests in flight may run on when the hub stops (default 3 s)
+ * @param lastWords how long those that are cut then have to tell their clients (default 500 ms)
  */
 public record ServerLimits(
     long bodyBytesMax,
@@ -26,7 +27,8 @@ public record ServerLimits(
     Duration idle,
     int connectionsMax,
     Duration lingerTime,
-    Duration stopTime) {
+    Duration stopTime,
+    Duration lastWords) {
 
   /** The longest first line of a request, method and path and query together. */
   public static final int FIRST_LINE_BYTES_MAX = 8 << 10;
@@ -41,5 +43,21 @@ public record ServerLimits(
           Duration.ofMinutes(5),
           10_000,
           Duration.ofSeconds(2),
-          Duration.ofSeconds(3));
+          Duration.ofSeconds(3),
+          Duration.ofMillis(500));
+
+  /** These limits with other times for a stop. */
+  public ServerLimits withStop(Duration time, Duration words) {
+    return new ServerLimits(
+        bodyBytesMax,
+        headBytesMax,
+        headTime,
+        bodyTime,
+        writeTime,
+        idle,
+        connectionsMax,
+        lingerTime,
+        time,
+        words);
+  }
 }

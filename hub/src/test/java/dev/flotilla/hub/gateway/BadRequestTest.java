@@ -473,7 +473,8 @@ class BadRequestTest {
         usual.idle(),
         usual.connectionsMax(),
         usual.lingerTime(),
-        usual.stopTime());
+        usual.stopTime(),
+        usual.lastWords());
   }
 
   @Test

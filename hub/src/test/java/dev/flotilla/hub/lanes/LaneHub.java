@@ -3,17 +3,31 @@ package dev.flotilla.hub.lanes;
 import dev.flotilla.hub.fleet.Fleet;
 import dev.flotilla.hub.fleet.FleetLimits;
 import dev.flotilla.hub.fleet.ProofVerdict;
+import dev.flotilla.hub.gateway.Authenticator;
+import dev.flotilla.hub.gateway.Gateway;
+import dev.flotilla.hub.gateway.GatewayLimits;
+import dev.flotilla.hub.gateway.Metrics;
+import dev.flotilla.hub.gateway.Recorder;
+import dev.flotilla.hub.gateway.SocketDialer;
+import dev.flotilla.hub.routing.Dispatcher;
+import dev.flotilla.hub.routing.Ledger;
+import dev.flotilla.hub.routing.QueueLimits;
+import dev.flotilla.hub.routing.Speeds;
 import dev.flotilla.hub.routing.Target;
+import dev.flotilla.hub.server.HubServer;
+import dev.flotilla.hub.server.ServerLimits;
 import dev.flotilla.hub.spec.FleetSpec;
 import dev.flotilla.hub.store.FleetMemory;
 import dev.flotilla.hub.store.Journal;
 import dev.flotilla.hub.store.Usage;
 import dev.flotilla.wire.ControlMessage.Severity;
-import io.helidon.webserver.WebServer;
-import io.helidon.webserver.http1.Http1Config;
-import io.helidon.webserver.http1.Http1ConnectionSelector;
-import io.helidon.webserver.http1.spi.Http1Upgrader;
+import dev.flotilla.wire.Deadlines;
+import io.helidon.webserver.http.HttpService;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -25,10 +39,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** A real server with lanes and a fleet, on a free loopback port. */
+/** The hub's server with lanes, a fleet and a gateway, on a free loopback port. */
 final class LaneHub implements Journal, FleetMemory, NodeCredentials, AutoCloseable {
   static final String TOKEN = "token-of-the-hub";
   private static final Duration STOP = Duration.ofMillis(500);
+  private static final Duration LAST_WORDS = Duration.ofSeconds(20);
   private static final Duration GIVE_UP = Duration.ofSeconds(30);
 
   final List<String> events = new CopyOnWriteArrayList<>();
@@ -42,7 +57,10 @@ final class LaneHub implements Journal, FleetMemory, NodeCredentials, AutoClosea
   final WorkLanes lanes;
   final Fleet fleet;
   final LaneUpgrades upgrades;
-  private final WebServer server;
+  final Dispatcher dispatcher;
+  private final Speeds speeds = new Speeds();
+  private final Deadlines deadlines = new Deadlines(System::nanoTime).start();
+  private final HubServer server;
 
   LaneHub() {
     this(LaneLimits.DEFAULT, FleetLimits.DEFAULT);
@@ -63,10 +81,12 @@ final class LaneHub implements Journal, FleetMemory, NodeCredentials, AutoClosea
             lanes,
             this,
             this,
-            _ ->
-                (_, _) -> {
-                  throw new IOException("no backend in this test");
-                },
+            backend ->
+                new SocketDialer(
+                    backend.url(),
+                    Optional.empty(),
+                    SocketDialer.Limits.DEFAULTS,
+                    System::nanoTime),
             _ -> Optional.empty(),
             _ -> 0,
             fleetLimits,
@@ -76,33 +96,55 @@ final class LaneHub implements Journal, FleetMemory, NodeCredentials, AutoClosea
         fleet
             .proofCandidates()
             .forEach(each -> fleet.proved(each, new ProofVerdict.Passed(0, ""))));
+    dispatcher =
+        new Dispatcher(
+            fleet,
+            new Ledger(),
+            speeds,
+            () -> QueueLimits.of(FleetSpec.Limits.DEFAULT),
+            System::nanoTime);
     upgrades = new LaneUpgrades(this, fleet, lanes, System::nanoTime);
-    var selector = Http1ConnectionSelector.builder().config(Http1Config.create());
-    for (Http1Upgrader upgrader : upgrades.upgraders()) {
-      selector.addUpgrader(upgrader);
+    ServerLimits limits = ServerLimits.DEFAULTS.withStop(stop, LAST_WORDS);
+    HttpService holding =
+        rules ->
+            rules.get(
+                "/held",
+                (_, response) -> {
+                  held.countDown();
+                  var _ = hold.await(GIVE_UP.toSeconds(), TimeUnit.SECONDS);
+                  response.send();
+                });
+    try {
+      server =
+          new HubServer(
+                  new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                  Optional.empty(),
+                  Optional.empty(),
+                  limits,
+                  List.of(
+                      new EnrolService(this, laneLimits, System::nanoTime),
+                      holding,
+                      gateway(limits)),
+                  upgrades.upgraders())
+              .start();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
-    server =
-        WebServer.builder()
-            .host("127.0.0.1")
-            .port(0)
-            .protocolsDiscoverServices(false)
-            .addConnectionSelector(selector.build())
-            .shutdownHook(false)
-            .shutdownGracePeriod(stop)
-            .routing(routing ->
-                routing
-                    .register("/", new EnrolService(this, laneLimits, System::nanoTime))
-                    .get(
-                        "/held",
-                        (_, response) -> {
-                          held.countDown();
-                          var _ = hold.await(GIVE_UP.toSeconds(), TimeUnit.SECONDS);
-                          response.send();
-                        }))
-            .build()
-            .start();
     upgrades.start();
     fleet.start();
+  }
+
+  private Gateway gateway(ServerLimits limits) {
+    return new Gateway(
+        fleet,
+        dispatcher,
+        Authenticator.open(),
+        new Recorder(speeds, this, new Metrics(), InstantSource.system(), System::nanoTime),
+        deadlines,
+        GatewayLimits.DEFAULTS,
+        limits,
+        limits::bodyBytesMax,
+        System::nanoTime);
   }
 
   int port() {
@@ -112,6 +154,21 @@ final class LaneHub implements Journal, FleetMemory, NodeCredentials, AutoClosea
   LaneHub serves(FleetSpec.Model... models) {
     fleet.apply(
         new FleetSpec(List.of(models), List.of(), List.of(), FleetSpec.Limits.DEFAULT),
+        1,
+        Instant.EPOCH);
+    return this;
+  }
+
+  /** A server without an agent, of as many slots as a worker, under a public name. */
+  LaneHub servesBackend(String name, String url) {
+    fleet.apply(
+        new FleetSpec(
+            List.of(),
+            List.of(new FleetSpec.Backend("b", URI.create(url), "own", 4, Optional.empty())),
+            List.of(
+                new FleetSpec.Route(
+                    "r", List.of(name), List.of(new FleetSpec.Destination.ToBackend("b")))),
+            FleetSpec.Limits.DEFAULT),
         1,
         Instant.EPOCH);
     return this;
@@ -127,14 +184,15 @@ final class LaneHub implements Journal, FleetMemory, NodeCredentials, AutoClosea
   }
 
   void stopServer() {
-    server.stop();
+    server.close();
   }
 
   @Override
   public void close() {
     fleet.close();
     upgrades.close();
-    server.stop();
+    server.close();
+    deadlines.close();
   }
 
   @Override

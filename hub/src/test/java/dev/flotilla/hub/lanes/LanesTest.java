@@ -13,6 +13,7 @@ import dev.flotilla.hub.routing.Target;
 import dev.flotilla.testkit.Gate;
 import dev.flotilla.testkit.Script;
 import dev.flotilla.testkit.ScriptedEngine;
+import dev.flotilla.testkit.TestClient;
 import dev.flotilla.wire.ControlMessage;
 import dev.flotilla.wire.Http1;
 import dev.flotilla.wire.Http1Limits;
@@ -42,6 +43,8 @@ import org.junit.jupiter.api.Test;
 /** Agents, hub and engines over real sockets. */
 class LanesTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
+  private static final Duration FOR_EVER = Duration.ofHours(1);
+  private static final int SLOTS = 4;
   private static final String W = "box/m-1";
 
   private final List<AutoCloseable> open = new ArrayList<>();
@@ -275,6 +278,71 @@ class LanesTest {
       hub.hold.countDown();
       assertThat(request.get(LIMIT.toSeconds(), TimeUnit.SECONDS).statusCode()).isEqualTo(200);
       assertThat(stop.join(LIMIT)).as("the server has ended").isTrue();
+    }
+  }
+
+  /** A stream that has begun, requests for whole answers, and one that waits for a slot. */
+  private void aStopEndsWhatRuns(LaneHub hub, ScriptedEngine engine) throws Exception {
+    Gate gate = Gate.closed();
+    engine
+        .whenChat(Script.answer("one", "two").stallAfter(2, gate))
+        .alwaysChat(Script.answer("never").stallBeforeHead(gate));
+    String chat =
+        "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}],\"stream\":%s}";
+    try (TestClient streams = TestClient.connect(hub.port())) {
+      streams.post("/v1/chat/completions", chat.formatted(true));
+      assertThat(streams.replyHead().status()).isEqualTo(200);
+      gate.awaitArrived(1);
+      List<TestClient> others = new ArrayList<>();
+      for (int i = 0; i < SLOTS; i++) {
+        others.add(keep(TestClient.connect(hub.port())));
+        others.getLast().post("/v1/chat/completions", chat.formatted(false));
+      }
+      gate.awaitArrived(SLOTS);
+      await().atMost(LIMIT).until(() -> hub.dispatcher.waiting().containsKey("m"));
+
+      Thread stop = Thread.ofVirtual().start(hub::stopServer);
+
+      assertThat(streams.untilClosed())
+          .contains("one", "\"code\":\"stream_cut\"", "the hub stops")
+          .doesNotContain("[DONE]");
+      for (TestClient each : others) {
+        TestClient.Reply refused = each.reply();
+        assertThat(refused.status()).as(refused.body()).isEqualTo(503);
+        assertThat(refused.body()).contains("\"code\":\"hub_stops\"");
+      }
+      assertThat(stop.join(LIMIT)).as("the server has ended").isTrue();
+      assertThat(hub.events).noneMatch(event -> event.startsWith("target-failed"));
+    }
+    gate.open();
+  }
+
+  @Test
+  void aStreamThroughALaneIsToldThatTheHubStops() throws Exception {
+    ScriptedEngine engine = keep(ScriptedEngine.start());
+    LaneHub hub = hub();
+    TestAgent agent = echoing(hub, 2);
+    agent.serves(W, 2, engine.port());
+    await().atMost(LIMIT).until(() -> hub.target("m").generation() == 2);
+    aStopEndsWhatRuns(hub, engine);
+  }
+
+  @Test
+  void aStreamFromABackendIsToldThatTheHubStops() throws Exception {
+    ScriptedEngine engine = keep(ScriptedEngine.start());
+    aStopEndsWhatRuns(keep(new LaneHub()).servesBackend("m", engine.url() + "/v1"), engine);
+  }
+
+  @Test
+  void aStopWaitsForNothingWhereNothingRuns() throws Exception {
+    LaneHub hub = keep(new LaneHub(LaneLimits.DEFAULT, FleetLimits.DEFAULT, FOR_EVER));
+    hub.serves(model("m", 1));
+    echoing(hub, 2);
+    dial(hub).keep();
+    try (TestClient idle = TestClient.connect(hub.port())) {
+      assertThat(idle.get("/held/not").reply().status()).isEqualTo(404);
+
+      assertThat(Thread.ofVirtual().start(hub::stopServer).join(LIMIT)).isTrue();
     }
   }
 

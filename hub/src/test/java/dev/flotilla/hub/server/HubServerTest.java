@@ -200,7 +200,8 @@ class HubServerTest {
         usual.idle(),
         usual.connectionsMax(),
         usual.lingerTime(),
-        usual.stopTime());
+        usual.stopTime(),
+        usual.lastWords());
   }
 
   private static final class Hello implements HttpService {
