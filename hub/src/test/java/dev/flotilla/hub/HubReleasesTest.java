@@ -11,6 +11,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.wire.Release;
 import dev.flotilla.wire.ReleaseKey;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.net.URLEncoder;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -19,9 +21,14 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.time.LocalDateTime;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Random;
 import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
@@ -29,7 +36,7 @@ import tools.jackson.databind.JsonNode;
 /** Releases in a whole hub: sent, listed, handed out to nodes, taken back. */
 final class HubReleasesTest {
   private static final ReleaseKey.Pair SIGNER = ReleaseKey.generate();
-  private static final byte[] FILE = new byte[200_000];
+  private static final int JAR_BYTES = 200_000;
 
   @TempDir private Path home;
 
@@ -37,11 +44,11 @@ final class HubReleasesTest {
   void whatIsSentIsOfferedAndOutlivesTheHub() throws Exception {
     try (Hub hub = Hub.start(HubConfig.local(home))) {
       assertThat(json(get(hub, "/api/releases"))).isEmpty();
-      HttpResponse<String> sent = offer(hub, release("0.2.0+5.gabc", FILE), FILE, false);
+      HttpResponse<String> sent = offer(hub, "0.2.0+5.gabc", false);
       assertThat(sent.statusCode()).as(sent.body()).isEqualTo(200);
       assertThat(json(sent).path("message").asString())
           .startsWith("version 0.2.0+5.gabc is offered to agents that are older");
-      assertThat(json(offer(hub, release("0.1.9", FILE), FILE, false)).path("message").asString())
+      assertThat(json(offer(hub, "0.1.9", false)).path("message").asString())
           .isEqualTo("version 0.1.9 is kept; what is offered is the newest, 0.2.0+5.gabc");
     }
     Files.writeString(home.resolve("hub/releases/incoming"), "cut in the middle");
@@ -64,10 +71,10 @@ final class HubReleasesTest {
   @Test
   void theSameFileIsTakenOnceAndOfferedAgainByRequestAnotherUnderItsNameNever() throws Exception {
     try (Hub hub = Hub.start(HubConfig.local(home))) {
-      offer(hub, release("0.2.0", FILE), FILE, false);
-      assertThat(json(offer(hub, release("0.2.0", FILE), FILE, false)).path("message").asString())
+      offer(hub, "0.2.0", false);
+      assertThat(json(offer(hub, "0.2.0", false)).path("message").asString())
           .isEqualTo("version 0.2.0 is here already; --again offers it anew");
-      assertThat(offer(hub, release("0.2.0", FILE), FILE, true).statusCode()).isEqualTo(200);
+      assertThat(offer(hub, "0.2.0", true).statusCode()).isEqualTo(200);
       assertThat(json(get(hub, "/api/releases")).get(0).path("attempt").asLong()).isEqualTo(2);
 
       byte[] other = new byte[100];
@@ -80,22 +87,37 @@ final class HubReleasesTest {
   @Test
   void whatIsNotWhatItSaysIsRefusedAndNothingIsKept() throws Exception {
     try (Hub hub = Hub.start(HubConfig.local(home))) {
-      Release good = release("0.2.0", FILE);
-      byte[] changed = FILE.clone();
-      changed[7] = 1;
+      byte[] file = file("0.2.0");
+      Release good = release("0.2.0", file);
+      byte[] changed = file.clone();
+      changed[7] ^= 1;
       refused(offer(hub, good, changed, false), "the file has SHA-256 ");
       refused(offer(hub, good, new byte[10], false), "the file has 10 bytes");
-      refused(offer(hub, good, new byte[300_000], false), "more than the 200000 bytes");
       refused(
-          offer(hub, new Release("../x", 1, good.sha256(), good.signature()), FILE, false),
+          offer(hub, good, new byte[file.length + 1], false),
+          "more than the " + file.length + " bytes");
+      byte[] noArchive = new byte[100];
+      refused(
+          offer(hub, release("0.2.0", noArchive), noArchive, false), "is no release's archive");
+      refused(
+          offer(hub, release("0.3.0", file), file, false),
+          "the archive calls itself version 0.2.0, and its release says 0.3.0");
+      refused(
+          offer(hub, new Release("../x", 1, good.sha256(), good.signature()), file, false),
           "a release's version is like 0.1.0");
       refused(
-          offer(hub, new Release("0.2.0", 1L << 40, good.sha256(), good.signature()), FILE, false),
+          offer(hub, new Release("0.2.0", 1L << 40, good.sha256(), good.signature()), file, false),
           "a release has 1 to 67108864 bytes");
-      refused(offer(hub, new Release("0.2.0", 9, "x", good.signature()), FILE, false), "SHA-256");
+      refused(offer(hub, new Release("0.2.0", 9, "x", good.signature()), file, false), "SHA-256");
       refused(post(hub, "/api/releases", "x"), "the query needs \"version\"");
       assertThat(files()).isEmpty();
       assertThat(json(get(hub, "/api/releases"))).isEmpty();
+
+      offer(hub, "0.2.0", false);
+      byte[] cut = Arrays.copyOf(file, file.length - 1);
+      refused(offer(hub, good, cut, false), "the file has " + cut.length + " bytes");
+      refused(offer(hub, good, changed, true), "the file has SHA-256 ");
+      assertThat(json(get(hub, "/api/releases")).get(0).path("attempt").asLong()).isEqualTo(1);
     }
   }
 
@@ -103,7 +125,7 @@ final class HubReleasesTest {
   void onlyTheNewestFewAreKept() throws Exception {
     try (Hub hub = Hub.start(HubConfig.local(home))) {
       for (String version : List.of("0.3", "0.1", "0.5", "0.2", "0.4")) {
-        offer(hub, release(version, FILE), FILE, false);
+        offer(hub, version, false);
       }
       assertThat(json(get(hub, "/api/releases")).findValuesAsString("name"))
           .containsExactly("0.5", "0.4", "0.3", "0.2");
@@ -114,7 +136,8 @@ final class HubReleasesTest {
   @Test
   void aNodeGetsItFromAnyByteOnAndNobodyElseDoes() throws Exception {
     try (Hub hub = Hub.start(HubConfig.local(home))) {
-      offer(hub, release("0.2.0+5.gabc", FILE), FILE, false);
+      offer(hub, "0.2.0+5.gabc", false);
+      int size = file("0.2.0+5.gabc").length;
       String token = hub.tokens().oneShot();
       String credential =
           json(post(
@@ -124,13 +147,13 @@ final class HubReleasesTest {
               .path("credential")
               .asString();
 
-      assertThat(download(hub, "0.2.0%2B5.gabc", "box", credential, "").body()).hasSize(200_000);
+      assertThat(download(hub, "0.2.0%2B5.gabc", "box", credential, "").body()).hasSize(size);
       HttpResponse<String> rest =
-          download(hub, "0.2.0%2B5.gabc", "box", credential, "bytes=199990-");
+          download(hub, "0.2.0%2B5.gabc", "box", credential, "bytes=" + (size - 10) + "-");
       assertThat(rest.statusCode()).isEqualTo(206);
-      assertThat(rest.headers().firstValue("content-range")).hasValue("bytes 199990-199999/200000");
+      assertThat(rest.headers().firstValue("content-range")).hasValue("bytes %d-%d/%d".formatted(size - 10, size - 1, size));
       assertThat(rest.body()).hasSize(10);
-      assertThat(download(hub, "0.2.0%2B5.gabc", "box", credential, "bytes=200000-").statusCode())
+      assertThat(download(hub, "0.2.0%2B5.gabc", "box", credential, "bytes=" + size + "-").statusCode())
           .isEqualTo(416);
       assertThat(download(hub, "0.2.1", "box", credential, "").statusCode()).isEqualTo(404);
       assertThat(download(hub, "..%2F..%2Fid", "box", credential, "").statusCode()).isEqualTo(404);
@@ -157,6 +180,32 @@ final class HubReleasesTest {
   private static void refused(HttpResponse<String> response, String why) {
     assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
     assertThat(message(response)).contains(why);
+  }
+
+  private static HttpResponse<String> offer(Hub hub, String version, boolean again)
+      throws Exception {
+    byte[] file = file(version);
+    return offer(hub, release(version, file), file, again);
+  }
+
+  /** An archive that calls itself so; the same bytes each time. */
+  private static byte[] file(String version) throws IOException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    try (ZipOutputStream zip = new ZipOutputStream(out)) {
+      put(zip, "version", version.getBytes(StandardCharsets.UTF_8));
+      byte[] jar = new byte[JAR_BYTES];
+      new Random(1).nextBytes(jar);
+      put(zip, "lib/a.jar", jar);
+    }
+    return out.toByteArray();
+  }
+
+  private static void put(ZipOutputStream zip, String name, byte[] content) throws IOException {
+    ZipEntry entry = new ZipEntry(name);
+    entry.setTimeLocal(LocalDateTime.of(2000, 1, 1, 0, 0));
+    zip.putNextEntry(entry);
+    zip.write(content);
+    zip.closeEntry();
   }
 
   private static HttpResponse<String> offer(Hub hub, Release release, byte[] file, boolean again)

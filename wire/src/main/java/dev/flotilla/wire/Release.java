@@ -1,8 +1,14 @@
 package dev.flotilla.wire;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipException;
+import java.util.zip.ZipFile;
 
 /**
  * One version of flotilla as a file, and what its maker signed.
@@ -16,12 +22,30 @@ public record Release(String version, long bytes, String sha256, String signatur
   /** Largest file of a release, 64 MiB: what a hub takes in as one body. */
   public static final long BYTES_MAX = 64L << 20;
 
+  private static final int VERSION_BYTES_MAX = 1 << 10;
   private static final Pattern SHA256 = Pattern.compile("[0-9a-f]{64}");
   private static final Pattern SIGNATURE = Pattern.compile("[A-Za-z0-9+/]{86}==");
 
   /** The file's name. */
   public static String fileName(String version) {
     return "flotilla-" + version + ".zip";
+  }
+
+  /**
+   * What an archive calls itself.
+   *
+   * @throws IOException where it is no archive, or not a release's
+   */
+  public static String versionIn(Path archive) throws IOException {
+    try (ZipFile zip = new ZipFile(archive.toFile(), StandardCharsets.UTF_8)) {
+      ZipEntry entry = zip.getEntry("version");
+      if (entry == null) {
+        throw new ZipException("it has no version");
+      }
+      try (InputStream in = zip.getInputStream(entry)) {
+        return new String(in.readNBytes(VERSION_BYTES_MAX), StandardCharsets.UTF_8).strip();
+      }
+    }
   }
 
   /** What is signed: every word that decides what will run, under a heading of its own. */

@@ -1,6 +1,7 @@
 package dev.flotilla.cli.update;
 
 import dev.flotilla.cli.output.Failure;
+import dev.flotilla.cli.output.Text;
 import dev.flotilla.wire.Release;
 import dev.flotilla.wire.ReleaseKey;
 import java.io.IOException;
@@ -18,6 +19,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import java.util.zip.Deflater;
 import java.util.zip.ZipEntry;
+import java.util.zip.ZipException;
 import java.util.zip.ZipOutputStream;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
@@ -107,6 +109,46 @@ public record ReleaseFile(Path file, Release release) {
       throw new Failure(
           note + " is no release's: it is not the JSON that 'flotilla release' writes", e);
     }
+  }
+
+  /**
+   * This release, where its archive is the one that was signed, and calls itself so.
+   *
+   * @throws Failure where it is not
+   * @throws IOException where it can't be read
+   */
+  ReleaseFile verified() throws IOException {
+    String note = String.valueOf(noteOf(file).getFileName());
+    long bytes = Files.size(file);
+    if (bytes != release.bytes()) {
+      throw notOne(
+          "has " + bytes + " bytes, and " + note + " says " + release.bytes(),
+          bytes < release.bytes() ? "it was cut short" : "it is another file");
+    }
+    String digest = sha256(file);
+    if (!digest.equals(release.sha256())) {
+      throw notOne(
+          "has SHA-256 " + digest + ", and " + note + " says " + release.sha256(),
+          "it was changed");
+    }
+    String own;
+    try {
+      own = Release.versionIn(file);
+    } catch (ZipException e) {
+      throw new Failure(file + " is no release's archive: " + e.getMessage(), e);
+    }
+    if (!own.equals(release.version())) {
+      throw notOne(
+          "calls itself version " + Text.printable(own) + ", and " + note + " says "
+              + release.version(),
+          "the two are not of one release");
+    }
+    return this;
+  }
+
+  private Failure notOne(String what, String why) {
+    return new Failure(
+        file + " " + what + ": " + why + "; 'flotilla release' makes both anew");
   }
 
   static Path noteOf(Path file) {

@@ -60,7 +60,7 @@ public final class UpdateCommand extends CommandGroup {
     public Integer call() {
       ReleaseFile made;
       try {
-        made = ReleaseFile.read(NamedFile.readable("FILE", file));
+        made = ReleaseFile.read(NamedFile.readable("FILE", file)).verified();
       } catch (IOException e) {
         throw new Failure(file + " can't be read: " + e.getMessage(), e);
       }

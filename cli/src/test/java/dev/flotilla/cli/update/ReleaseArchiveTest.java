@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.zip.ZipEntry;
@@ -105,6 +106,37 @@ final class ReleaseArchiveTest {
     TestShell half = TestShell.piped();
     assertThat(half.run("update", "offer", file.toString())).isEqualTo(1);
     assertThat(half.err()).contains("x.zip.json is no release's");
+  }
+
+  @Test
+  void whatIsOfferedIsTheArchiveThatItsNoteSpeaksOf() throws Exception {
+    keygen();
+    release(unpacked());
+    Path file = folder.resolve("flotilla-" + VERSION + ".zip");
+    Path note = ReleaseFile.noteOf(file);
+    byte[] whole = Files.readAllBytes(file);
+    String said = Files.readString(note);
+
+    Files.write(file, Arrays.copyOf(whole, whole.length - 10));
+    notOffered(file, "has " + (whole.length - 10) + " bytes, and", "it was cut short");
+    byte[] changed = whole.clone();
+    changed[whole.length / 2] ^= 1;
+    Files.write(file, changed);
+    notOffered(file, "has SHA-256 ", "it was changed");
+
+    Files.write(file, whole);
+    Files.writeString(note, said.replace(VERSION, "0.1.0+413.gdecade"));
+    notOffered(
+        file,
+        "calls itself version " + VERSION + ", and " + note.getFileName(),
+        "says 0.1.0+413.gdecade: the two are not of one release");
+  }
+
+  /** Refused here: the hub that is named is none. */
+  private static void notOffered(Path file, String... why) {
+    TestShell shell = TestShell.piped();
+    assertThat(shell.ask("http://127.0.0.1:1", "update", "offer", file.toString())).isEqualTo(1);
+    assertThat(shell.err()).contains(why).contains("'flotilla release' makes both anew");
   }
 
   private ReleaseKey keygen() {

@@ -3,6 +3,7 @@ package dev.flotilla.hub.releases;
 import dev.flotilla.hub.store.Journal;
 import dev.flotilla.wire.ControlMessage.Severity;
 import dev.flotilla.wire.ControlMessage.UpdateOffered;
+import dev.flotilla.wire.Names;
 import dev.flotilla.wire.Release;
 import dev.flotilla.wire.ReleaseVersion;
 import java.io.IOException;
@@ -25,6 +26,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import java.util.zip.ZipException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -153,11 +155,9 @@ public final class Releases {
                 + "'), or give this one another version",
             true);
       }
+      receive(release, body);
       if (known.isPresent() && !again) {
         return "version " + release.version() + " is here already; --again offers it anew";
-      }
-      if (known.isEmpty()) {
-        receive(release, body);
       }
       long attempt = known.map(StoredRelease::attempt).orElse(0L) + 1;
       keep(
@@ -224,6 +224,15 @@ public final class Releases {
         throw new Rejected(
             "the file has SHA-256 " + digest + ", and its release says " + release.sha256(), false);
       }
+      String own = versionIn(incoming);
+      if (!own.equals(release.version())) {
+        throw new Rejected(
+            "the archive calls itself version "
+                + Names.shown(own)
+                + ", and its release says "
+                + release.version(),
+            false);
+      }
       Files.move(
           incoming,
           folder.resolve(Release.fileName(release.version())),
@@ -231,6 +240,14 @@ public final class Releases {
           StandardCopyOption.REPLACE_EXISTING);
     } finally {
       Files.deleteIfExists(incoming);
+    }
+  }
+
+  private static String versionIn(Path archive) throws Rejected, IOException {
+    try {
+      return Release.versionIn(archive);
+    } catch (ZipException e) {
+      throw new Rejected("the file is no release's archive: " + e.getMessage(), false);
     }
   }
 
