@@ -6,6 +6,7 @@ import dev.flotilla.engine.RequestRefused;
 import dev.flotilla.engine.sample.Bias;
 import dev.flotilla.engine.sample.Sampling;
 import dev.flotilla.engine.sample.TokenMask;
+import dev.flotilla.wire.DefaultSampling;
 import dev.flotilla.wire.RequestScan;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -44,16 +45,6 @@ record AnswerOptions(
     boolean stream,
     boolean usageInStream,
     boolean usageInEachChunk) {
-
-  /**
-   * How a request that does not say draws its tokens: as llama.cpp does (common/common.h), so that
-   * one file means the same on both.
-   */
-  static final double TEMPERATURE = 0.8;
-
-  static final int TOP_K = 40;
-  static final double TOP_P = 0.95;
-  static final double MIN_P = 0.05;
 
   /** Answers to one prompt. */
   static final int COUNT_MAX = RequestScan.ANSWERS_ALONE_MAX;
@@ -125,10 +116,10 @@ record AnswerOptions(
   private static Sampling sampling(Fields fields, int vocabulary, RandomGenerator seeds) {
     try {
       return new Sampling(
-          fields.number("temperature").orElse(TEMPERATURE),
+          fields.number("temperature").orElse(DefaultSampling.TEMPERATURE),
           topK(fields, vocabulary),
-          fields.number("top_p").orElse(TOP_P),
-          fields.number("min_p").orElse(MIN_P),
+          fields.number("top_p").orElse(DefaultSampling.TOP_P),
+          fields.number("min_p").orElse(DefaultSampling.MIN_P),
           fields.number("repetition_penalty").orElse(1),
           fields.number("presence_penalty").orElse(0),
           fields.number("frequency_penalty").orElse(0),
@@ -141,7 +132,7 @@ record AnswerOptions(
 
   /** 0 and -1 mean all tokens, and so does any number beyond those that there are. */
   private static int topK(Fields fields, int vocabulary) {
-    long given = fields.whole("top_k", -1, Long.MAX_VALUE).orElse(TOP_K);
+    long given = fields.whole("top_k", -1, Long.MAX_VALUE).orElse(DefaultSampling.TOP_K);
     return (int) Math.max(0, Math.min(given, vocabulary));
   }
 

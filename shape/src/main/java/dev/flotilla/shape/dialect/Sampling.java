@@ -1,5 +1,7 @@
 package dev.flotilla.shape.dialect;
 
+import dev.flotilla.wire.DefaultSampling;
+
 /**
  * How a token is drawn where a request does not say. Engines disagree: mlx-lm always takes the
  * likeliest, vLLM takes what the model's folder names, else temperature 1 without a cut, and
@@ -15,8 +17,12 @@ public record Sampling(double temperature, double topP, int topK, double minP) {
   public static final double TEMPERATURE_MAX = 2;
   public static final int TOP_K_MAX = 1_000;
 
-  /** As llama.cpp draws (common/common.h), which is what people who run models themselves know. */
-  public static final Sampling DEFAULTS = new Sampling(0.8, 0.95, 40, 0.05);
+  public static final Sampling DEFAULTS =
+      new Sampling(
+          DefaultSampling.TEMPERATURE,
+          DefaultSampling.TOP_P,
+          DefaultSampling.TOP_K,
+          DefaultSampling.MIN_P);
 
   @Override
   public String toString() {
