@@ -235,7 +235,35 @@ final class MainTest {
       assertThat(shell.run("hub", "--home", home.toString(), "--listen", address)).isEqualTo(1);
 
       assertThat(shell.err()).contains("the address " + address + " is in use by another process");
+      assertThat(home).isEmptyDirectory();
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "hub --listen 0.0.0.0:0",
+        "hub --listen 127.0.0.1:0 --tls-cert NOTHING --tls-key NOTHING",
+        "hub --listen 127.0.0.1:0 --ca NOTHING",
+        "up --listen 127.0.0.1:0 --ca NOTHING",
+        "up --listen 127.0.0.1:0 --engine-path NOTHING",
+        "up --listen 127.0.0.1:0 --model /nowhere/m.gguf",
+        "agent --hub http://127.0.0.1:1",
+        "agent --hub http://127.0.0.1:1 --token t --engine-path NOTHING",
+        "agent --hub https://127.0.0.1:1 --token t --ca NOTHING",
+      })
+  void aStartThatMustFailMakesNoStateFolder(String line, @TempDir Path folder)
+      throws IOException {
+    Path nothing = Files.writeString(folder.resolve("nothing"), "");
+    Path home = folder.resolve("home");
+
+    int code =
+        shell
+            .with("FLOTILLA_HOME", home.toString())
+            .run(line.replace("NOTHING", nothing.toString()).split(" "));
+
+    assertThat(code).isIn(1, 2);
+    assertThat(home).doesNotExist();
   }
 
   @Test
@@ -245,6 +273,20 @@ final class MainTest {
     assertThat(shell.err())
         .contains("this hub has no keys yet", "flotilla keys create --admin me --home " + home)
         .contains("--allow-no-keys");
+    assertThat(home).isEmptyDirectory();
+  }
+
+  @Test
+  void aKeyIsMadeInTheStateFolderOfTheEnvironmentWhileNoHubRunsOnIt(@TempDir Path home) {
+    TestShell here = shell.with("FLOTILLA_HOME", home.toString());
+    assertThat(here.run("keys", "create", "--admin", "me")).as(here.err()).isZero();
+    assertThat(here.out()).startsWith("fl-");
+    assertThat(here.err()).contains("made in " + home);
+    assertThat(home.resolve("hub").resolve("hub.db")).exists();
+
+    TestShell elsewhere = shell.with("FLOTILLA_HOME", home.toString());
+    assertThat(elsewhere.ask("http://127.0.0.1:1", "keys", "create", "you")).isEqualTo(1);
+    assertThat(elsewhere.err()).contains("nothing answers at http://127.0.0.1:1");
   }
 
   @Test

@@ -159,9 +159,8 @@ final class ExitReason {
     if (exitCode == KILLED || exitCode == ENDED) {
       // Whoever did it did not ask, so what was said before tells nothing, but for memory's want.
       return lines.reversed().stream()
-          .filter(line -> MEMORY.matcher(line).find())
+          .flatMap(line -> wantOfMemory(line, how).stream())
           .findFirst()
-          .map(line -> "It ran out of memory: %s (%s).".formatted(quoted(line), how))
           .orElse("It %s.".formatted(how));
     }
     for (String line : lines.reversed()) {
@@ -171,8 +170,9 @@ final class ExitReason {
           return "%s (%s).".formatted(sentence.get(), how);
         }
       }
-      if (MEMORY.matcher(line).find()) {
-        return "It ran out of memory: %s (%s).".formatted(quoted(line), how);
+      Optional<String> wanted = wantOfMemory(line, how);
+      if (wanted.isPresent()) {
+        return wanted.get();
       }
     }
     for (String line : lines) {
@@ -184,6 +184,12 @@ final class ExitReason {
     String last =
         lines.isEmpty() ? "it said nothing" : "its last line was: " + quoted(lines.getLast());
     return "It %s; %s.".formatted(how, last);
+  }
+
+  private static Optional<String> wantOfMemory(String line, String how) {
+    return MEMORY.matcher(line).find()
+        ? Optional.of("It ran out of memory: %s (%s).".formatted(quoted(line), how))
+        : Optional.empty();
   }
 
   private static Optional<String> sentence(Known known, String line) {

@@ -12,6 +12,13 @@ public record AgentEnd(String code, String reason) {
   /** Another version of the agent takes its place. */
   public static final String REPLACED = "replaced";
 
+  /** It never joined a hub, and was given no token to do so. */
+  public static final AgentEnd NOT_ENROLLED =
+      new AgentEnd(
+          "no-token",
+          "This agent is not enrolled yet. Make a token on the hub's machine with"
+              + " 'flotilla tokens create' and pass it with --token.");
+
   /** Whether the agent is to be replaced by another version of itself. */
   public boolean isReplacement() {
     return code.equals(REPLACED);

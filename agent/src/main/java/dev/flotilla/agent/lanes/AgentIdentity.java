@@ -60,6 +60,11 @@ public final class AgentIdentity {
     return new AgentIdentity(folder, id.get(), generation);
   }
 
+  /** Whether the agent of that home has what it shows a hub. */
+  public static boolean isEnrolled(Path home) {
+    return Files.exists(home.resolve("agent").resolve("credential"));
+  }
+
   public String agentId() {
     return agentId;
   }

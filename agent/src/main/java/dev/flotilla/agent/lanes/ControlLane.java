@@ -217,7 +217,7 @@ public final class ControlLane implements AutoCloseable {
   private void trouble(String why) {
     if (!closing && !why.equals(lastTrouble)) {
       lastTrouble = why;
-      LOG.log(System.Logger.Level.WARNING, "No hub: {0}; trying again", why);
+      LOG.log(System.Logger.Level.INFO, "No hub: {0}; trying again", why);
       listener.disconnected(why);
     }
   }
@@ -257,12 +257,7 @@ public final class ControlLane implements AutoCloseable {
   /** Empty where the agent has a credential now. */
   private Optional<Session> enrol() throws IOException {
     if (self.token().isEmpty()) {
-      return Optional.of(
-          new Session.Over(
-              new AgentEnd(
-                  "no-token",
-                  "This agent is not enrolled yet. Make a token on the hub's machine with"
-                      + " 'flotilla tokens create' and pass it with --token.")));
+      return Optional.of(new Session.Over(AgentEnd.NOT_ENROLLED));
     }
     Enrolment.Result result =
         new Enrolment(dialer).enrol(self.token().get(), self.node(), self.identity().agentId());

@@ -101,7 +101,7 @@ public final class Guards {
                 cut == 0
                     ? ""
                     : " "
-                        + Counted.of(cut, "request", "requests")
+                        + Counted.of(cut, "request")
                         + " under way "
                         + (cut == 1 ? "was" : "were")
                         + " cut by that, and left out.")));

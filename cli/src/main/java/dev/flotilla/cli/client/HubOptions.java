@@ -45,6 +45,11 @@ public final class HubOptions {
         hub != null ? "--hub" : "FLOTILLA_HUB");
   }
 
+  /** Whether somebody said which hub is meant. */
+  public boolean isNamed(Shell shell) {
+    return hub != null || shell.variable("FLOTILLA_HUB").isPresent();
+  }
+
   /** The key of the option, else of the environment. */
   public Optional<String> key(Shell shell) {
     Optional<String> said = key != null ? Optional.of(key) : shell.variable("FLOTILLA_KEY");

@@ -315,7 +315,7 @@ public final class Describe implements Callable<Integer> {
               "  "
                   + Text.printable(
                       state.path("at").asString("")
-                          + "  launch "
+                          + "  generation "
                           + state.path("generation").asLong()
                           + "  "
                           + state.path("state").asString("")

@@ -5,8 +5,10 @@ import dev.flotilla.cli.output.Format;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WrongUsage;
+import dev.flotilla.cli.serve.HomeLock;
 import dev.flotilla.wire.Names;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -54,7 +56,9 @@ public final class Keys extends CommandGroup {
     @Option(
         names = "--home",
         paramLabel = "DIR",
-        description = "Makes it in this state folder, while no hub runs on it: for the first key.")
+        description =
+            "Makes it in this state folder, while no hub runs on it: for the first key. So does"
+                + " FLOTILLA_HOME, unless a hub runs there or is named.")
     private @Nullable Path home;
 
     public Create(Shell shell) {
@@ -70,10 +74,17 @@ public final class Keys extends CommandGroup {
       if (home != null && home.toString().isBlank()) {
         throw new WrongUsage("--home: names no folder");
       }
+      Optional<Path> folder = home != null ? Optional.of(home) : homeWithoutHub();
       String key;
       boolean demanded = true;
-      if (home != null) {
-        key = OfflineKeys.create(home.toAbsolutePath().normalize(), name, admin);
+      if (folder.isPresent()) {
+        Path absolute = folder.get().toAbsolutePath().normalize();
+        key = OfflineKeys.create(absolute, name, admin);
+        if (home == null) {
+          shell
+              .err()
+              .println("(made in " + absolute + ", where no hub runs: for the next one there)");
+        }
       } else {
         JsonNode answer =
             hub.client(shell)
@@ -96,6 +107,14 @@ public final class Keys extends CommandGroup {
                         + " make one with --admin before)");
       }
       return 0;
+    }
+
+    /** The state folder of the environment, where no hub was named and none runs on it. */
+    private Optional<Path> homeWithoutHub() {
+      return shell
+          .variable("FLOTILLA_HOME")
+          .map(Path::of)
+          .filter(folder -> !hub.isNamed(shell) && HomeLock.isFree(folder, "hub"));
     }
   }
 

@@ -4,11 +4,13 @@ import dev.flotilla.agent.Agent;
 import dev.flotilla.agent.AgentConfig;
 import dev.flotilla.agent.AgentRefused;
 import dev.flotilla.agent.lanes.AgentEnd;
+import dev.flotilla.agent.lanes.AgentIdentity;
 import dev.flotilla.agent.lanes.HubAddress;
 import dev.flotilla.agent.policy.Policy;
 import dev.flotilla.agent.policy.PolicyRefused;
 import dev.flotilla.agent.update.UpdateRules;
 import dev.flotilla.cli.Version;
+import dev.flotilla.cli.client.PrivateAuthority;
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Shell;
@@ -91,15 +93,20 @@ public final class AgentCommand implements Callable<Integer> {
     }
     Optional<Path> authority =
         Optional.ofNullable(ca).map(file -> NamedFile.readable("--ca", file));
+    authority.ifPresent(PrivateAuthority::trusting);
+    Optional<String> enrolment = Optional.ofNullable(token).or(() -> shell.variable("FLOTILLA_TOKEN"));
+    if (enrolment.isEmpty() && !AgentIdentity.isEnrolled(folder)) {
+      throw new Failure(AgentEnd.NOT_ENROLLED.reason());
+    }
+    Policy policy = policy(folder);
     StopSignal signal = StopSignal.listen();
     try {
       HomeLock.makeHome(folder);
       Path log = Logs.start(folder, "agent", home.verbose());
       Optional<Launcher> launcher = Launcher.of(shell);
-      Policy policy = Engines.withEngine(Policy.forAgent(folder), enginePath, installEngine);
       AgentConfig config =
           AgentConfig.of(address, folder, Version.number())
-              .withToken(Optional.ofNullable(token).or(() -> shell.variable("FLOTILLA_TOKEN")))
+              .withToken(enrolment)
               .withNode(Optional.ofNullable(name))
               .withAuthorities(authority)
               .withUpdates(
@@ -134,13 +141,21 @@ public final class AgentCommand implements Callable<Integer> {
         }
         say("stopping …");
       }
-    } catch (AgentRefused | PolicyRefused e) {
+    } catch (AgentRefused e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
     } finally {
       Logs.stop();
       signal.ended();
     }
     return 0;
+  }
+
+  private Policy policy(Path folder) {
+    try {
+      return Engines.withEngine(Policy.forAgent(folder), enginePath, installEngine);
+    } catch (PolicyRefused e) {
+      throw new Failure(String.valueOf(e.getMessage()), e);
+    }
   }
 
   private void say(String line) {

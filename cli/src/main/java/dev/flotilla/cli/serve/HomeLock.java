@@ -81,6 +81,31 @@ public final class HomeLock implements AutoCloseable {
             + "; stop that one, or name another folder with --home DIR");
   }
 
+  /** Whether nobody has ever run that part on the home, so that nobody does now. */
+  static boolean isNew(Path home, String part) {
+    return Files.notExists(home.resolve("run").resolve(part + ".lock"));
+  }
+
+  /** Whether nobody runs that part on the home now. */
+  public static boolean isFree(Path home, String part) {
+    if (isNew(home, part)) {
+      return true;
+    }
+    try (FileChannel channel =
+            FileChannel.open(
+                home.resolve("run").resolve(part + ".lock"),
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE);
+        FileLock lock = channel.tryLock()) {
+      return lock != null;
+    } catch (OverlappingFileLockException e) {
+      return false;
+    } catch (IOException e) {
+      // Whoever wants it is told what is wrong with it.
+      return true;
+    }
+  }
+
   /**
    * Makes the state folder where there is none.
    *

@@ -1,10 +1,13 @@
 package dev.flotilla.cli.serve;
 
 import dev.flotilla.cli.Version;
+import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.WrongUsage;
 import dev.flotilla.hub.HubConfig;
+import dev.flotilla.hub.HubRefused;
+import dev.flotilla.hub.StartCheck;
 import dev.flotilla.hub.proof.ProofLimits;
 import dev.flotilla.hub.server.HubServer.Certificate;
 import java.net.InetAddress;
@@ -55,7 +58,8 @@ final class ListenOptions {
   private boolean allowNoKeys;
 
   /**
-   * The hub's configuration.
+   * The hub's configuration. Where the home is a new one, all that can keep the hub from starting
+   * is looked at here, before anything is made there.
    *
    * @param agentInside whether an agent of the same process dials the hub
    */
@@ -74,17 +78,26 @@ final class ListenOptions {
         listen != null ? listen : new ListenAddress().convert(ListenAddress.DEFAULT);
     boolean reachableByLoopback =
         address.getAddress().isLoopbackAddress() || address.getAddress().isAnyLocalAddress();
-    return new HubConfig(
-        home,
-        address,
-        tls,
-        Optional.ofNullable(authorities).map(file -> NamedFile.readable("--ca", file)),
-        agentInside && (tls.isPresent() || !reachableByLoopback),
-        allowNoKeys,
-        machineName(shell),
-        Version.number(),
-        shell::variable,
-        ProofLimits.DEFAULTS);
+    HubConfig config =
+        new HubConfig(
+            home,
+            address,
+            tls,
+            Optional.ofNullable(authorities).map(file -> NamedFile.readable("--ca", file)),
+            agentInside && (tls.isPresent() || !reachableByLoopback),
+            allowNoKeys,
+            machineName(shell),
+            Version.number(),
+            shell::variable,
+            ProofLimits.DEFAULTS);
+    if (HomeLock.isNew(home, "hub")) {
+      try {
+        StartCheck.pass(config);
+      } catch (HubRefused e) {
+        throw new Failure(String.valueOf(e.getMessage()), e);
+      }
+    }
+    return config;
   }
 
   boolean beyondThisMachine() {

@@ -44,7 +44,10 @@ final class StartReport {
   void show(List<ProgressView> progress, List<WorkerView> fleet) {
     for (WorkerView worker : fleet) {
       String state = describe(worker);
-      if (!state.equals(workers.put(worker.name(), state))) {
+      String before = workers.put(worker.name(), state);
+      // One that the run before left behind is lost until it is started: that is no news.
+      boolean remembered = before == null && worker.state() == WorkerView.State.LOST;
+      if (!state.equals(before) && !remembered) {
         say(state);
       }
     }

@@ -80,11 +80,11 @@ public final class UpCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     Path folder = home.home(shell);
     model.check();
+    Policy policy = policy(folder);
     HubConfig hubConfig = listen.config(folder, shell, true);
     StopSignal signal = StopSignal.listen();
     try (HomeLock lock = HomeLock.take(folder, "hub", "flotilla up")) {
       Logs.start(folder, "up", home.verbose());
-      Policy policy = Engines.withEngine(Policy.forUp(folder), enginePath, false);
       try (Hub hub = Hub.start(hubConfig)) {
         lock.listensAt(hub.address().toString());
         LocalEngines engines = Engines.of(folder, policy, shell);
@@ -102,13 +102,21 @@ public final class UpCommand implements Callable<Integer> {
           serve(hub, agent, signal, inForce == before ? 0 : inForce);
         }
       }
-    } catch (HubRefused | AgentRefused | PolicyRefused e) {
+    } catch (HubRefused | AgentRefused e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
     } finally {
       Logs.stop();
       signal.ended();
     }
     return 0;
+  }
+
+  private Policy policy(Path folder) {
+    try {
+      return Engines.withEngine(Policy.forUp(folder), enginePath, false);
+    } catch (PolicyRefused e) {
+      throw new Failure(String.valueOf(e.getMessage()), e);
+    }
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.flotilla.cli.serve;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.cli.output.Failure;
@@ -29,6 +30,17 @@ final class HomeLockTest {
     HomeLock.take(home, "hub", "flotilla up").close();
 
     HomeLock.take(home, "hub", "flotilla hub").close();
+  }
+
+  @Test
+  void whetherAHubRunsOnAHomeIsSeenWithoutTakingIt(@TempDir Path home) {
+    assertThat(HomeLock.isFree(home, "hub")).isTrue();
+    assertThat(home).as("nothing is made by looking").isEmptyDirectory();
+    try (HomeLock held = HomeLock.take(home, "hub", "flotilla up")) {
+      held.listensAt("");
+      assertThat(HomeLock.isFree(home, "hub")).isFalse();
+    }
+    assertThat(HomeLock.isFree(home, "hub")).isTrue();
   }
 
   @Test
