@@ -252,8 +252,7 @@ final class MainTest {
         "agent --hub http://127.0.0.1:1 --token t --engine-path NOTHING",
         "agent --hub https://127.0.0.1:1 --token t --ca NOTHING",
       })
-  void aStartThatMustFailMakesNoStateFolder(String line, @TempDir Path folder)
-      throws IOException {
+  void aStartThatMustFailMakesNoStateFolder(String line, @TempDir Path folder) throws IOException {
     Path nothing = Files.writeString(folder.resolve("nothing"), "");
     Path home = folder.resolve("home");
 

@@ -97,8 +97,7 @@ final class HubReleasesTest {
           offer(hub, good, new byte[file.length + 1], false),
           "more than the " + file.length + " bytes");
       byte[] noArchive = new byte[100];
-      refused(
-          offer(hub, release("0.2.0", noArchive), noArchive, false), "is no release's archive");
+      refused(offer(hub, release("0.2.0", noArchive), noArchive, false), "is no release's archive");
       refused(
           offer(hub, release("0.3.0", file), file, false),
           "the archive calls itself version 0.2.0, and its release says 0.3.0");
@@ -151,9 +150,12 @@ final class HubReleasesTest {
       HttpResponse<String> rest =
           download(hub, "0.2.0%2B5.gabc", "box", credential, "bytes=" + (size - 10) + "-");
       assertThat(rest.statusCode()).isEqualTo(206);
-      assertThat(rest.headers().firstValue("content-range")).hasValue("bytes %d-%d/%d".formatted(size - 10, size - 1, size));
+      assertThat(rest.headers().firstValue("content-range"))
+          .hasValue("bytes %d-%d/%d".formatted(size - 10, size - 1, size));
       assertThat(rest.body()).hasSize(10);
-      assertThat(download(hub, "0.2.0%2B5.gabc", "box", credential, "bytes=" + size + "-").statusCode())
+      assertThat(
+              download(hub, "0.2.0%2B5.gabc", "box", credential, "bytes=" + size + "-")
+                  .statusCode())
           .isEqualTo(416);
       assertThat(download(hub, "0.2.1", "box", credential, "").statusCode()).isEqualTo(404);
       assertThat(download(hub, "..%2F..%2Fid", "box", credential, "").statusCode()).isEqualTo(404);

@@ -94,7 +94,8 @@ public final class AgentCommand implements Callable<Integer> {
     Optional<Path> authority =
         Optional.ofNullable(ca).map(file -> NamedFile.readable("--ca", file));
     authority.ifPresent(PrivateAuthority::trusting);
-    Optional<String> enrolment = Optional.ofNullable(token).or(() -> shell.variable("FLOTILLA_TOKEN"));
+    Optional<String> enrolment =
+        Optional.ofNullable(token).or(() -> shell.variable("FLOTILLA_TOKEN"));
     if (enrolment.isEmpty() && !AgentIdentity.isEnrolled(folder)) {
       throw new Failure(AgentEnd.NOT_ENROLLED.reason());
     }

@@ -139,7 +139,11 @@ public record ReleaseFile(Path file, Release release) {
     }
     if (!own.equals(release.version())) {
       throw notOne(
-          "calls itself version " + Text.printable(own) + ", and " + note + " says "
+          "calls itself version "
+              + Text.printable(own)
+              + ", and "
+              + note
+              + " says "
               + release.version(),
           "the two are not of one release");
     }
@@ -147,8 +151,7 @@ public record ReleaseFile(Path file, Release release) {
   }
 
   private Failure notOne(String what, String why) {
-    return new Failure(
-        file + " " + what + ": " + why + "; 'flotilla release' makes both anew");
+    return new Failure(file + " " + what + ": " + why + "; 'flotilla release' makes both anew");
   }
 
   static Path noteOf(Path file) {
