@@ -14,14 +14,16 @@ import tools.jackson.databind.json.JsonMapper;
 /** How JSON of others is read: UTF-8 only, with a limit on depth. */
 public final class Json {
   /** Objects and lists within each other. */
-  static final int DEPTH_MAX = 100;
+  public static final int DEPTH_MAX = 100;
 
-  /** Characters of one field's name, and digits of one number. */
-  static final int NAME_CHARS_MAX = 50_000;
+  /** Characters of one field's name. */
+  public static final int NAME_CHARS_MAX = 50_000;
 
-  static final int NUMBER_CHARS_MAX = 1_000;
+  /** Characters of one number. */
+  public static final int NUMBER_CHARS_MAX = 1_000;
 
-  static final JsonFactory FACTORY =
+  /** Makes parsers that hold to these limits, for mappers with rules of their own. */
+  public static final JsonFactory FACTORY =
       JsonFactory.builder()
           .disable(TokenStreamFactory.Feature.CHARSET_DETECTION)
           .streamReadConstraints(
@@ -47,12 +49,13 @@ public final class Json {
     return FACTORY.createGenerator(ObjectWriteContext.empty(), out);
   }
 
-  static JsonParser parser(byte[] bytes, int start, int length) {
+  /** Reads a part of an array by the token. */
+  public static JsonParser parser(byte[] bytes, int start, int length) {
     return FACTORY.createParser(ObjectReadContext.empty(), bytes, start, length);
   }
 
   /** The number at the parser; the default, and past the value, where it is none or negative. */
-  static double number(JsonParser parser, double otherwise) throws JacksonException {
+  public static double number(JsonParser parser, double otherwise) throws JacksonException {
     if (parser.currentToken() == null || !parser.currentToken().isNumeric()) {
       parser.skipChildren();
       return otherwise;

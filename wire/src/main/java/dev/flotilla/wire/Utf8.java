@@ -8,14 +8,15 @@ import java.nio.ByteOrder;
  * Whether bytes are UTF-8, as RFC 3629 has it: no overlong forms, no surrogates, nothing beyond
  * U+10FFFF.
  */
-final class Utf8 {
+public final class Utf8 {
   private static final VarHandle LONGS =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
   private static final long HIGH_BITS = 0x8080808080808080L;
 
   private Utf8() {}
 
-  static boolean isValid(byte[] bytes, int start, int length) {
+  /** Whether those bytes are whole characters and nothing else. */
+  public static boolean isValid(byte[] bytes, int start, int length) {
     int end = start + length;
     int at = start;
     while (at < end) {
