@@ -7,15 +7,17 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Arguments of a call, by place and by name. */
-record Arguments(List<Object> positional, Map<String, Object> named) {
-  static final Arguments NONE = new Arguments(List.of(), Map.of());
+public record Arguments(List<Object> positional, Map<String, Object> named) {
+  /** Those of a call with empty parentheses. */
+  public static final Arguments NONE = new Arguments(List.of(), Map.of());
 
-  static Arguments of(Object... positional) {
+  /** Arguments by place. */
+  public static Arguments of(Object... positional) {
     return new Arguments(List.of(positional), Map.of());
   }
 
   /** All but the first {@code count} by place. */
-  Arguments after(int count) {
+  public Arguments after(int count) {
     return new Arguments(positional.subList(count, positional.size()), named);
   }
 
@@ -24,7 +26,7 @@ record Arguments(List<Object> positional, Map<String, Object> named) {
    *
    * @throws Failure for more arguments than parameters, or an unknown name
    */
-  Bound bind(String function, String... parameters) {
+  public Bound bind(String function, String... parameters) {
     List<@Nullable Object> values = new ArrayList<>();
     if (positional.size() > parameters.length) {
       throw Failure.failed(
@@ -51,7 +53,7 @@ record Arguments(List<Object> positional, Map<String, Object> named) {
   }
 
   /** Arguments in the order of a function's parameters. */
-  static final class Bound {
+  public static final class Bound {
     private final String function;
     private final String[] parameters;
     private final List<@Nullable Object> values;
@@ -63,7 +65,7 @@ record Arguments(List<Object> positional, Map<String, Object> named) {
     }
 
     /** The values that are given, up to the first that is not. */
-    List<Object> given() {
+    public List<Object> given() {
       List<Object> given = new ArrayList<>();
       for (Object value : values) {
         if (value == null) {
@@ -74,16 +76,23 @@ record Arguments(List<Object> positional, Map<String, Object> named) {
       return given;
     }
 
-    boolean has(int index) {
+    /** Whether a value is given for the parameter with that number, from 0. */
+    public boolean has(int index) {
       return values.get(index) != null;
     }
 
-    Object or(int index, Object otherwise) {
+    /** The value, or another where none is given. */
+    public Object or(int index, Object otherwise) {
       Object value = values.get(index);
       return value == null ? otherwise : value;
     }
 
-    Object required(int index) {
+    /**
+     * The value.
+     *
+     * @throws Failure where none is given
+     */
+    public Object required(int index) {
       Object value = values.get(index);
       if (value == null) {
         throw Failure.failed("%s needs the argument '%s'", function, parameters[index]);
@@ -91,16 +100,23 @@ record Arguments(List<Object> positional, Map<String, Object> named) {
       return value;
     }
 
-    boolean truth(int index, boolean otherwise) {
+    /** The value's truth, or another where none is given. */
+    public boolean truth(int index, boolean otherwise) {
       Object value = values.get(index);
       return value == null ? otherwise : Kinds.truth(value);
     }
 
-    String text(int index, String otherwise) {
+    /** A text, or another where none is given. */
+    public String text(int index, String otherwise) {
       return values.get(index) == null ? otherwise : text(index);
     }
 
-    String text(int index) {
+    /**
+     * A text.
+     *
+     * @throws Failure where none is given, or something else
+     */
+    public String text(int index) {
       Object value = Markup.plain(required(index));
       if (value instanceof String text) {
         return text;
@@ -112,7 +128,12 @@ record Arguments(List<Object> positional, Map<String, Object> named) {
           "%s needs a str as '%s', not %s", function, parameters[index], Kinds.name(value));
     }
 
-    long whole(int index, long otherwise) {
+    /**
+     * A whole number, or another where none is given.
+     *
+     * @throws Failure where something else is given
+     */
+    public long whole(int index, long otherwise) {
       Object value = values.get(index);
       if (value == null) {
         return otherwise;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * {@code value[name]} an element before it is an attribute; what would change a value is refused,
  * as in the sandbox that templates are written for.
  */
-final class Attributes {
+public final class Attributes {
   private static final Set<String> LIST_CHANGES =
       Set.of("append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort");
   private static final Set<String> DICT_CHANGES =
@@ -21,7 +21,7 @@ final class Attributes {
   private Attributes() {}
 
   /** {@code owner.name}. */
-  static Object get(Object owner, String name) {
+  public static Object get(Object owner, String name) {
     Object attribute = attribute(owner, name);
     if (attribute != null) {
       return attribute;
@@ -39,7 +39,7 @@ final class Attributes {
   }
 
   /** {@code owner[key]}. */
-  static Object item(Object owner, Object named, Budget budget) {
+  public static Object item(Object owner, Object named, Budget budget) {
     Object key = Markup.plain(named);
     Object value = element(owner, key, budget);
     if (value == null && key instanceof String name) {
@@ -105,8 +105,7 @@ final class Attributes {
       case List<?> list -> listMethod(list, name, true);
       case Tuple tuple -> listMethod(tuple.items(), name, false);
       case Namespace space -> space.attributes().get(name);
-      case Loop loop -> loop.attribute(name);
-      case Macro macro when name.equals("name") -> macro.name();
+      case Callable callable -> callable.attribute(name);
       case Double number when name.equals("is_integer") ->
           new Function(name, (_, _) -> number == Math.rint(number));
       default -> null;
@@ -134,24 +133,24 @@ final class Attributes {
       case "items" ->
           new Function(
               name,
-              (rendering, arguments) -> {
+              (budget, arguments) -> {
                 arguments.bind(name);
-                return new View("dict_items", pairs(map, rendering.budget()));
+                return new View("dict_items", pairs(map, budget));
               });
       case "keys" ->
           new Function(
               name,
-              (rendering, arguments) -> {
+              (budget, arguments) -> {
                 arguments.bind(name);
-                rendering.budget().madeElements(map.size());
+                budget.madeElements(map.size());
                 return new View("dict_keys", new ArrayList<>(map.keySet()));
               });
       case "values" ->
           new Function(
               name,
-              (rendering, arguments) -> {
+              (budget, arguments) -> {
                 arguments.bind(name);
-                rendering.budget().madeElements(map.size());
+                budget.madeElements(map.size());
                 return new View("dict_values", new ArrayList<>(map.values()));
               });
       case "copy" -> new Function(name, (_, _) -> map);
@@ -160,7 +159,7 @@ final class Attributes {
   }
 
   /** Keys and values of a dict as tuples. */
-  static List<Object> pairs(Map<?, ?> map, Budget budget) {
+  public static List<Object> pairs(Map<?, ?> map, Budget budget) {
     budget.madeElements(3L * map.size());
     List<Object> pairs = new ArrayList<>(map.size());
     map.forEach((key, value) -> pairs.add(Tuple.of(key, value)));
@@ -175,21 +174,21 @@ final class Attributes {
       case "count" ->
           new Function(
               name,
-              (rendering, arguments) -> {
+              (budget, arguments) -> {
                 Object wanted = arguments.bind(name, "value").required(0);
                 long count = 0;
                 for (Object item : items) {
-                  count += Order.equal(item, wanted, rendering.budget()) ? 1 : 0;
+                  count += Order.equal(item, wanted, budget) ? 1 : 0;
                 }
                 return count;
               });
       case "index" ->
           new Function(
               name,
-              (rendering, arguments) -> {
+              (budget, arguments) -> {
                 Object wanted = arguments.bind(name, "value").required(0);
                 for (int i = 0; i < items.size(); i++) {
-                  if (Order.equal(items.get(i), wanted, rendering.budget())) {
+                  if (Order.equal(items.get(i), wanted, budget)) {
                     return (long) i;
                   }
                 }

@@ -1,11 +1,11 @@
 package dev.flotilla.gguf.template;
 
 /** White space as Python's texts have it. */
-final class Blanks {
+public final class Blanks {
   private Blanks() {}
 
   /** All white space lies in the basic plane, so a {@code char} is enough. */
-  static boolean isBlank(int c) {
+  public static boolean isBlank(int c) {
     return c == ' '
         || (c >= 0x09 && c <= 0x0d)
         || (c >= 0x1c && c <= 0x1f)
@@ -21,7 +21,7 @@ final class Blanks {
   }
 
   /** Whether there is nothing else from here on. */
-  static boolean isBlank(String text, int from) {
+  public static boolean isBlank(String text, int from) {
     for (int i = from; i < text.length(); i++) {
       if (!isBlank(text.charAt(i))) {
         return false;
@@ -38,7 +38,8 @@ final class Blanks {
     return text.substring(start);
   }
 
-  static String stripEnd(String text) {
+  /** The text without the white space at its end. */
+  public static String stripEnd(String text) {
     int end = text.length();
     while (end > 0 && isBlank(text.charAt(end - 1))) {
       end--;

@@ -1,7 +1,7 @@
 package dev.flotilla.gguf.template;
 
 /** What is left of {@link TemplateLimits} in one rendering. */
-final class Budget {
+public final class Budget {
   /** Characters looked at that count as one step. */
   private static final int CHARACTERS_A_STEP = 32;
 
@@ -17,22 +17,30 @@ final class Budget {
   private long madeLeft;
   private int depth;
 
-  Budget(TemplateLimits limits) {
+  /** All of what the limits allow, for one rendering. */
+  public Budget(TemplateLimits limits) {
     this.limits = limits;
     this.stepsMax = limits.stepsMax();
     this.stepsLeft = stepsMax;
     this.madeLeft = limits.madeCharactersMax();
   }
 
-  TemplateLimits limits() {
+  /** What there was at the start. */
+  public TemplateLimits limits() {
     return limits;
   }
 
-  void step() {
+  /** One statement or expression is evaluated. */
+  public void step() {
     steps(1);
   }
 
-  void steps(long count) {
+  /**
+   * So many steps at once, for work that grows with a value.
+   *
+   * @throws Failure where they are used up, as of all that counts here
+   */
+  public void steps(long count) {
     stepsLeft -= count;
     if (stepsLeft < 0) {
       throw Failure.limit("it took more than %,d steps".formatted(stepsMax));
@@ -40,19 +48,19 @@ final class Budget {
   }
 
   /** A text of so many characters is read from end to end. */
-  void scan(long characters) {
+  public void scan(long characters) {
     steps(1 + characters / CHARACTERS_A_STEP);
   }
 
   /** A value of the input, which the template may look at and copy now and then. */
-  void given(long characters) {
+  public void given(long characters) {
     stepsMax += limits.stepsPerInputValue();
     stepsLeft += limits.stepsPerInputValue();
     madeLeft += characters * limits.madePerInputCharacter();
   }
 
   /** A text of so many characters comes to be. */
-  void made(long characters) {
+  public void made(long characters) {
     scan(characters);
     madeLeft -= characters;
     if (madeLeft < 0) {
@@ -62,23 +70,26 @@ final class Budget {
     }
   }
 
-  void madeElements(long elements) {
+  /** A list, or another value, of so many elements comes to be. */
+  public void madeElements(long elements) {
     steps(elements);
     made(elements * ELEMENT_CHARACTERS);
   }
 
-  void enter() {
+  /** A level deeper: a statement, expression or call within another. One that fails leaves none. */
+  public void enter() {
     if (++depth > limits.depthMax()) {
       throw Failure.limit("more than %,d levels deep".formatted(limits.depthMax()));
     }
   }
 
-  void leave() {
+  /** The end of what {@link #enter} began. */
+  public void leave() {
     depth--;
   }
 
   /** The next level of a value within values. */
-  static int deeper(int level) {
+  public static int deeper(int level) {
     if (level >= VALUE_DEPTH_MAX) {
       throw Failure.limit("a value of more than %d levels".formatted(VALUE_DEPTH_MAX));
     }

@@ -1,23 +1,30 @@
 package dev.flotilla.gguf.template;
 
+import org.jspecify.annotations.Nullable;
+
 /** What a template can call: a macro, a method of a value, a function given from outside. */
-interface Callable {
+public interface Callable {
   /** As messages name it. */
   String name();
 
-  Object call(Rendering rendering, Arguments arguments);
+  Object call(Budget budget, Arguments arguments);
+
+  /** Its attribute of that name; null where it has none. */
+  default @Nullable Object attribute(String name) {
+    return null;
+  }
 
   /** A function of the language or of its host. */
   record Function(String name, Body body) implements Callable {
     @Override
-    public Object call(Rendering rendering, Arguments arguments) {
-      return body.call(rendering, arguments);
+    public Object call(Budget budget, Arguments arguments) {
+      return body.call(budget, arguments);
     }
   }
 
   /** What a function does. */
   @FunctionalInterface
   interface Body {
-    Object call(Rendering rendering, Arguments arguments);
+    Object call(Budget budget, Arguments arguments);
   }
 }

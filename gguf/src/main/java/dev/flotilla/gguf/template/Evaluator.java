@@ -67,7 +67,7 @@ final class Evaluator {
             Object input = evaluate(tested.input(), scope);
             Arguments arguments = arguments(tested.given(), scope);
             rendering.at(tested.line());
-            yield Tests.check(rendering, tested.name(), input, arguments);
+            yield Tests.check(budget, tested.name(), input, arguments);
           }
         };
     budget.leave();
@@ -158,7 +158,7 @@ final class Evaluator {
     }
     rendering.at(call.line());
     return switch (function) {
-      case Callable callable -> callable.call(rendering, arguments);
+      case Callable callable -> callable.call(rendering.budget(), arguments);
       case Undefined missing -> throw missing.failure();
       default -> throw Failure.failed("'%s' object is not callable", Kinds.name(function));
     };
@@ -167,7 +167,7 @@ final class Evaluator {
   Object filter(Expr.FilterStep filter, Object input, Scope scope) {
     Arguments arguments = arguments(filter.given(), scope);
     rendering.at(filter.line());
-    return Filters.apply(rendering, filter.name(), input, arguments);
+    return Filters.apply(rendering.budget(), filter.name(), input, arguments);
   }
 
   private Arguments arguments(Expr.Given given, Scope scope) {

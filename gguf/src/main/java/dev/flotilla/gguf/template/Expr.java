@@ -5,7 +5,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** An expression of a template, with the line where a message finds it. */
-sealed interface Expr {
+public sealed interface Expr {
   int line();
 
   record Constant(Object value, int line) implements Expr {}
@@ -66,6 +66,7 @@ sealed interface Expr {
   /** Arguments as written. */
   record Given(
       List<Expr> positional, Map<String, Expr> named, @Nullable Expr list, @Nullable Expr dict) {
-    static final Given NOTHING = new Given(List.of(), Map.of(), null, null);
+    /** No arguments at all. */
+    public static final Given NOTHING = new Given(List.of(), Map.of(), null, null);
   }
 }

@@ -5,9 +5,9 @@ import dev.flotilla.gguf.template.TemplateRefused.Kind;
 
 /**
  * The way of a {@link TemplateRefused} through the interpreter, whose iterators and comparators
- * can't throw a checked one. Leaves this package never.
+ * can't throw a checked one. Leaves {@code ChatTemplate} never.
  */
-final class Failure extends RuntimeException {
+public final class Failure extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   private final Kind kind;
@@ -23,28 +23,38 @@ final class Failure extends RuntimeException {
     this.line = line;
   }
 
-  static Failure syntax(int line, String reason) {
+  /** The text at that line is no Jinja. */
+  public static Failure syntax(int line, String reason) {
     return new Failure(Kind.SYNTAX, reason, line);
   }
 
-  static Failure raised(String reason) {
+  /** The template's own {@code raise_exception}, in its own words. */
+  public static Failure raised(String reason) {
     return new Failure(Kind.RAISED, reason, 0);
   }
 
-  static Failure limit(String reason) {
+  /** More was taken than {@link TemplateLimits} allow; the reason says of what. */
+  public static Failure limit(String reason) {
     return new Failure(Kind.LIMIT, reason, 0);
   }
 
-  static Failure failed(String reason) {
+  /** The template did what can't be done. */
+  public static Failure failed(String reason) {
     return new Failure(Kind.FAILED, reason, 0);
   }
 
+  /** The same in a format of {@link String#format}. */
   @FormatMethod
-  static Failure failed(String format, Object... values) {
+  public static Failure failed(String format, Object... values) {
     return failed(format.formatted(values));
   }
 
-  TemplateRefused refused(int place) {
+  /**
+   * What outsiders get.
+   *
+   * @param place the line where the interpreter is, for failures that name none
+   */
+  public TemplateRefused refused(int place) {
     return new TemplateRefused(kind, line > 0 ? line : place, reason);
   }
 }

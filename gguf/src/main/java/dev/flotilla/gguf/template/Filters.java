@@ -16,17 +16,17 @@ final class Filters {
 
   private Filters() {}
 
-  static Object apply(Rendering rendering, String name, Object value, Arguments arguments) {
+  static Object apply(Budget budget, String name, Object value, Arguments arguments) {
     Filter filter = ALL.get(name);
     if (filter == null) {
       throw Failure.failed("no filter named '%s'", name);
     }
     return value instanceof Markup markup
-        ? TextFilters.ALL.containsKey(name)
-            ? Markup.filtered(filter, rendering, markup, arguments)
+        ? TextFilters.ALL.containsKey(name) // what a text is changed into keeps its mark
+            ? Markup.marked(filter.apply(budget, markup.text(), arguments))
             : filter.apply(
-                rendering, KEEP_THE_MARK.contains(name) ? value : markup.text(), arguments)
-        : filter.apply(rendering, value, arguments);
+                budget, KEEP_THE_MARK.contains(name) ? value : markup.text(), arguments)
+        : filter.apply(budget, value, arguments);
   }
 
   private static Map<String, Filter> all() {
@@ -39,24 +39,24 @@ final class Filters {
     all.put("float", Filters::toFloat);
     all.put("round", Filters::round);
     all.put("attr", Filters::attribute);
-    all.put("escape", (r, value, arguments) -> new Markup(Markup.escaped(value, r.budget())));
-    all.put("e", (r, value, arguments) -> new Markup(Markup.escaped(value, r.budget())));
+    all.put("escape", (budget, value, arguments) -> new Markup(Markup.escaped(value, budget)));
+    all.put("e", (budget, value, arguments) -> new Markup(Markup.escaped(value, budget)));
     all.put(
         "forceescape",
-        (r, value, arguments) ->
-            new Markup(Markup.escaped(Written.text(value, r.budget()), r.budget())));
+        (budget, value, arguments) ->
+            new Markup(Markup.escaped(Written.text(value, budget), budget)));
     all.putAll(TextFilters.ALL);
     all.putAll(SequenceFilters.ALL);
     return Map.copyOf(all);
   }
 
-  private static Object orDefault(Rendering rendering, Object value, Arguments arguments) {
+  private static Object orDefault(Budget budget, Object value, Arguments arguments) {
     Arguments.Bound bound = arguments.bind("default", "default_value", "boolean");
     boolean absent = value instanceof Undefined || (bound.truth(1, false) && !Kinds.truth(value));
     return absent ? bound.or(0, "") : value;
   }
 
-  private static Object attribute(Rendering rendering, Object value, Arguments arguments) {
+  private static Object attribute(Budget budget, Object value, Arguments arguments) {
     String name = arguments.bind("attr", "name").text(0);
     Object found = Attributes.get(value, name);
     // a dict's own entries are no attributes
@@ -65,7 +65,7 @@ final class Filters {
         : found;
   }
 
-  private static Object absolute(Rendering rendering, Object value, Arguments arguments) {
+  private static Object absolute(Budget budget, Object value, Arguments arguments) {
     if (value instanceof Double number) {
       return Math.abs(number);
     }
@@ -77,7 +77,7 @@ final class Filters {
         : Failure.failed("bad operand type for abs(): '%s'", Kinds.name(value));
   }
 
-  private static Object toInt(Rendering rendering, Object value, Arguments arguments) {
+  private static Object toInt(Budget budget, Object value, Arguments arguments) {
     Arguments.Bound bound = arguments.bind("int", "default", "base");
     Object otherwise = bound.or(0, 0L);
     if (Numbers.isWhole(value)) {
@@ -94,7 +94,7 @@ final class Filters {
     if (!(value instanceof String text)) {
       return otherwise;
     }
-    rendering.budget().scan(text.length());
+    budget.scan(text.length());
     int base = Math.clamp(bound.whole(1, 10), 2, 36);
     String digits = TextMethods.stripped(text, None.NONE, true, true).replace("_", "");
     if (digits.length() > 1000) {
@@ -118,7 +118,7 @@ final class Filters {
         : digits;
   }
 
-  private static Object toFloat(Rendering rendering, Object value, Arguments arguments) {
+  private static Object toFloat(Budget budget, Object value, Arguments arguments) {
     Object otherwise = arguments.bind("float", "default").or(0, 0.0);
     if (Kinds.isNumber(value)) {
       return Numbers.real(value);
@@ -136,7 +136,7 @@ final class Filters {
     return otherwise;
   }
 
-  private static Object round(Rendering rendering, Object value, Arguments arguments) {
+  private static Object round(Budget budget, Object value, Arguments arguments) {
     Arguments.Bound bound = arguments.bind("round", "precision", "method");
     if (!Kinds.isNumber(value)) {
       throw value instanceof Undefined missing

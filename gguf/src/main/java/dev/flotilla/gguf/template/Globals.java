@@ -1,6 +1,7 @@
 package dev.flotilla.gguf.template;
 
 import dev.flotilla.gguf.template.Callable.Function;
+import java.time.Clock;
 import java.time.ZonedDateTime;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -9,33 +10,35 @@ import java.util.Map;
 
 /** The functions that every template can call. */
 final class Globals {
-  static final Map<String, Object> FUNCTIONS =
-      Map.of(
-          "namespace", new Function("namespace", Globals::namespace),
-          "dict", new Function("dict", Globals::dict),
-          "range", new Function("range", Globals::range),
-          "cycler", new Function("cycler", Globals::cycler),
-          "joiner", new Function("joiner", Globals::joiner),
-          "raise_exception", new Function("raise_exception", Globals::raise),
-          "strftime_now", new Function("strftime_now", Globals::now));
-
   private Globals() {}
 
-  private static Object namespace(Rendering rendering, Arguments arguments) {
+  /** All of them by name; the clock is that of {@code strftime_now}. */
+  static Map<String, Object> functions(Clock clock) {
+    return Map.of(
+        "namespace", new Function("namespace", Globals::namespace),
+        "dict", new Function("dict", Globals::dict),
+        "range", new Function("range", Globals::range),
+        "cycler", new Function("cycler", Globals::cycler),
+        "joiner", new Function("joiner", Globals::joiner),
+        "raise_exception", new Function("raise_exception", Globals::raise),
+        "strftime_now", new Function("strftime_now", (_, arguments) -> now(clock, arguments)));
+  }
+
+  private static Object namespace(Budget budget, Arguments arguments) {
     Map<String, Object> attributes = new LinkedHashMap<>();
-    SequenceFilters.merged(arguments.positional(), rendering.budget())
-        .forEach((key, value) -> attributes.put(Written.text(key, rendering.budget()), value));
+    SequenceFilters.merged(arguments.positional(), budget)
+        .forEach((key, value) -> attributes.put(Written.text(key, budget), value));
     attributes.putAll(arguments.named());
     return new Namespace(attributes);
   }
 
-  private static Object dict(Rendering rendering, Arguments arguments) {
-    Map<Object, Object> dict = SequenceFilters.merged(arguments.positional(), rendering.budget());
+  private static Object dict(Budget budget, Arguments arguments) {
+    Map<Object, Object> dict = SequenceFilters.merged(arguments.positional(), budget);
     dict.putAll(arguments.named());
     return dict;
   }
 
-  private static Object range(Rendering rendering, Arguments arguments) {
+  private static Object range(Budget budget, Arguments arguments) {
     List<Object> bounds = arguments.bind("range", "start", "stop", "step").given();
     if (bounds.isEmpty()) {
       throw Failure.failed("range expected at least 1 argument");
@@ -47,7 +50,7 @@ final class Globals {
     if (step == 0) {
       throw Failure.failed("range() arg 3 must not be zero");
     }
-    int max = rendering.budget().limits().rangeMax();
+    int max = budget.limits().rangeMax();
     List<Object> numbers = new ArrayList<>();
     for (long at = start; step > 0 ? at < stop : at > stop; at += step) {
       if (numbers.size() == max) {
@@ -58,11 +61,11 @@ final class Globals {
         break;
       }
     }
-    rendering.budget().madeElements(numbers.size());
+    budget.madeElements(numbers.size());
     return numbers;
   }
 
-  private static Object cycler(Rendering rendering, Arguments arguments) {
+  private static Object cycler(Budget budget, Arguments arguments) {
     List<Object> items = arguments.positional();
     if (items.isEmpty()) {
       throw Failure.failed("at least one item has to be provided");
@@ -97,7 +100,7 @@ final class Globals {
     return cycler;
   }
 
-  private static Object joiner(Rendering rendering, Arguments arguments) {
+  private static Object joiner(Budget budget, Arguments arguments) {
     Object separator = arguments.bind("joiner", "sep").or(0, ", ");
     boolean[] used = {false};
     return new Function(
@@ -109,13 +112,13 @@ final class Globals {
         });
   }
 
-  private static Object raise(Rendering rendering, Arguments arguments) {
+  private static Object raise(Budget budget, Arguments arguments) {
     throw Failure.raised(
-        Written.text(arguments.bind("raise_exception", "message").required(0), rendering.budget()));
+        Written.text(arguments.bind("raise_exception", "message").required(0), budget));
   }
 
-  private static Object now(Rendering rendering, Arguments arguments) {
+  private static Object now(Clock clock, Arguments arguments) {
     String format = arguments.bind("strftime_now", "format").text(0);
-    return Strftime.format(format, ZonedDateTime.now(rendering.clock()));
+    return Strftime.format(format, ZonedDateTime.now(clock));
   }
 }

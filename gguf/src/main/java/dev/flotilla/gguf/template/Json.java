@@ -19,7 +19,7 @@ record Json(
     String keySeparator,
     boolean sortKeys) {
 
-  static Object filter(Rendering rendering, Object value, Arguments arguments) {
+  static Object filter(Budget budget, Object value, Arguments arguments) {
     Arguments.Bound bound =
         arguments.bind("tojson", "ensure_ascii", "indent", "separators", "sort_keys");
     Object indent = bound.or(1, None.NONE);
@@ -32,7 +32,7 @@ record Json(
     String item = step == null ? ", " : ",";
     String key = ": ";
     if (!(bound.or(2, None.NONE) instanceof None)) {
-      List<Object> separators = Kinds.elements(bound.required(2), rendering.budget());
+      List<Object> separators = Kinds.elements(bound.required(2), budget);
       if (separators.size() != 2
           || !(separators.get(0) instanceof String first)
           || !(separators.get(1) instanceof String second)) {
@@ -42,7 +42,7 @@ record Json(
       key = second;
     }
     Json json = new Json(bound.truth(0, false), step, item, key, bound.truth(3, false));
-    return json.write(value, rendering.budget());
+    return json.write(value, budget);
   }
 
   private String write(Object value, Budget budget) {

@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
  * Callable}; never null. Lists and maps are never changed, as in the sandbox that templates are
  * written for, so no value but a namespace can hold itself.
  */
-final class Kinds {
+public final class Kinds {
   private Kinds() {}
 
   /** A value from outside: what a JSON reader makes. */
-  static Object given(@Nullable Object value, Budget budget, int level) {
+  public static Object given(@Nullable Object value, Budget budget, int level) {
     budget.step();
     return switch (value) {
       case null -> None.NONE;
@@ -60,7 +60,7 @@ final class Kinds {
   }
 
   /** Python's name of a value's type. */
-  static String name(Object value) {
+  public static String name(Object value) {
     return switch (value) {
       case String _ -> "str";
       case Markup _ -> "Markup";
@@ -81,7 +81,8 @@ final class Kinds {
     };
   }
 
-  static boolean truth(Object value) {
+  /** Python's {@code bool()}. */
+  public static boolean truth(Object value) {
     return switch (value) {
       case Boolean truth -> truth;
       case String text -> !text.isEmpty();
@@ -98,14 +99,16 @@ final class Kinds {
     };
   }
 
-  static boolean isNumber(Object value) {
+  /** Whether it is a number; truth values are. */
+  public static boolean isNumber(Object value) {
     return value instanceof Long
         || value instanceof Double
         || value instanceof Boolean
         || value instanceof BigInteger;
   }
 
-  static boolean isIterable(Object value) {
+  /** Whether {@link #walk} goes through it. */
+  public static boolean isIterable(Object value) {
     return switch (value) {
       case String _ -> true;
       case Markup _ -> true;
@@ -120,7 +123,7 @@ final class Kinds {
   }
 
   /** Elements one by one; those of a text are its characters, of a dict its keys. */
-  static Iterator<Object> walk(Object value, Budget budget) {
+  public static Iterator<Object> walk(Object value, Budget budget) {
     return switch (value) {
       case Lazy lazy -> lazy.items();
       default -> elements(value, budget).iterator();
@@ -128,7 +131,7 @@ final class Kinds {
   }
 
   /** All elements; of a generator those that are left. */
-  static List<Object> elements(Object value, Budget budget) {
+  public static List<Object> elements(Object value, Budget budget) {
     return switch (value) {
       case List<?> list -> objects(list);
       case Tuple tuple -> tuple.items();
@@ -157,7 +160,12 @@ final class Kinds {
     };
   }
 
-  static long length(Object value, Budget budget) {
+  /**
+   * Python's {@code len()}: a text's in code points.
+   *
+   * @throws Failure for what has none
+   */
+  public static long length(Object value, Budget budget) {
     return switch (value) {
       case String text -> {
         budget.scan(text.length());
@@ -205,7 +213,7 @@ final class Kinds {
    *
    * @throws Failure for what Python can't hash
    */
-  static Object key(Object value) {
+  public static Object key(Object value) {
     return switch (value) {
       case Boolean truth -> truth ? 1L : 0L;
       case Markup markup -> markup.text();
@@ -233,7 +241,7 @@ final class Kinds {
   }
 
   /** A list whose elements are values, which every list here is. */
-  @SuppressWarnings("unchecked") // lists come to be in this package only, with values in them
+  @SuppressWarnings("unchecked") // lists come to be in the interpreter only, with values in them
   static List<Object> objects(List<?> list) {
     return (List<Object>) list;
   }

@@ -8,8 +8,13 @@ import java.util.Iterator;
  *
  * @param depth how many generators feed each other
  */
-record Lazy(Iterator<Object> items, int depth) {
-  static Lazy over(Object source, Iterator<Object> items) {
+public record Lazy(Iterator<Object> items, int depth) {
+  /**
+   * A generator that is fed by that value.
+   *
+   * @throws Failure where too many feed each other
+   */
+  public static Lazy over(Object source, Iterator<Object> items) {
     return new Lazy(items, source instanceof Lazy lazy ? Budget.deeper(lazy.depth) : 0);
   }
 }

@@ -5,7 +5,7 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /** The variable {@code loop} of one loop; calling it runs a recursive loop over something else. */
-final class Loop implements Callable {
+public final class Loop implements Callable {
   private final List<Object> items;
   private final int depth;
 
@@ -15,18 +15,24 @@ final class Loop implements Callable {
   private int index = -1;
   private @Nullable Object changed;
 
-  Loop(List<Object> items, int depth, @Nullable BiFunction<Object, Integer, Object> again) {
+  /**
+   * @param depth how many loops it stands in by calls of {@code loop}, from 0
+   * @param again what such a call does with the items and the depth of the loop within; null where it
+   *     may not be made
+   */
+  public Loop(List<Object> items, int depth, @Nullable BiFunction<Object, Integer, Object> again) {
     this.items = items;
     this.depth = depth;
     this.again = again;
   }
 
   /** Goes on to the next item. */
-  Object next() {
+  public Object next() {
     return items.get(++index);
   }
 
-  boolean hasNext() {
+  /** Whether there is a next item. */
+  public boolean hasNext() {
     return index + 1 < items.size();
   }
 
@@ -40,14 +46,15 @@ final class Loop implements Callable {
   }
 
   @Override
-  public Object call(Rendering rendering, Arguments arguments) {
+  public Object call(Budget budget, Arguments arguments) {
     if (again == null) {
       throw Failure.failed("this loop is not marked as recursive");
     }
     return again.apply(arguments.bind("loop", "iterable").required(0), depth + 1);
   }
 
-  @Nullable Object attribute(String name) {
+  @Override
+  public @Nullable Object attribute(String name) {
     return switch (name) {
       case "index" -> index + 1L;
       case "index0" -> (long) index;
@@ -74,9 +81,9 @@ final class Loop implements Callable {
     return values.get(index % values.size());
   }
 
-  private Object changed(Rendering rendering, Arguments arguments) {
+  private Object changed(Budget budget, Arguments arguments) {
     Object now = new Tuple(arguments.positional());
-    boolean different = changed == null || !Order.equal(changed, now, rendering.budget());
+    boolean different = changed == null || !Order.equal(changed, now, budget);
     changed = now;
     return different;
   }

@@ -5,16 +5,22 @@ import dev.flotilla.gguf.template.Stmt.Signature;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** A macro, or the body of a call block, with the scope that it was written in. */
-record Macro(Signature signature, Scope scope) implements Callable {
+record Macro(Signature signature, Scope scope, Rendering rendering) implements Callable {
   @Override
   public String name() {
     return signature.name();
   }
 
   @Override
-  public Object call(Rendering rendering, Arguments arguments) {
+  public @Nullable Object attribute(String attribute) {
+    return attribute.equals("name") ? name() : null;
+  }
+
+  @Override
+  public Object call(Budget budget, Arguments arguments) {
     Scope inner = scope.inner();
     List<Object> given = arguments.positional();
     Map<String, Object> named = new LinkedHashMap<>(arguments.named());

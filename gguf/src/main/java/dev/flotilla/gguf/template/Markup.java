@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
  * itself, and a text that is added to a marked one with {@code +} is escaped for HTML; there are
  * models that were trained on prompts with <code>&amp;#34;</code> in them for that reason.
  */
-record Markup(String text) {
+public record Markup(String text) {
   /** A marked text as any other text; other values as they are. */
   static Object plain(Object value) {
     return value instanceof Markup markup ? markup.text : value;
   }
 
   /** The mark on what a text has become. */
-  static Object marked(Object value) {
+  public static Object marked(Object value) {
     return switch (value) {
       case String text -> new Markup(text);
       case List<?> list -> new ArrayList<Object>(list.stream().map(Markup::marked).toList());
@@ -28,7 +28,8 @@ record Markup(String text) {
     };
   }
 
-  static String escaped(Object value, Budget budget) {
+  /** A value as text that HTML reads as that text; a marked one as it is. */
+  public static String escaped(Object value, Budget budget) {
     if (value instanceof Markup markup) {
       return markup.text;
     }
@@ -51,11 +52,6 @@ record Markup(String text) {
     return new Markup(left + right);
   }
 
-  /** A filter's result for a marked text, which keeps the mark where the filter changes text. */
-  static Object filtered(Filter filter, Rendering rendering, Markup value, Arguments arguments) {
-    return marked(filter.apply(rendering, value.text, arguments));
-  }
-
   /** A method of a marked text: what it puts in is escaped, what it makes is marked. */
   @Nullable Callable method(String name) {
     Callable method = TextMethods.of(text, name);
@@ -65,10 +61,10 @@ record Markup(String text) {
     boolean putsIn = name.equals("format") || name.equals("join") || name.equals("replace");
     return new Function(
         name,
-        (rendering, arguments) ->
+        (budget, arguments) ->
             marked(
                 method.call(
-                    rendering, putsIn ? escaped(name, arguments, rendering.budget()) : arguments)));
+                    budget, putsIn ? escaped(name, arguments, budget) : arguments)));
   }
 
   private static Arguments escaped(String name, Arguments arguments, Budget budget) {

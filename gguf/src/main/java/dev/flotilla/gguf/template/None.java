@@ -1,6 +1,6 @@
 package dev.flotilla.gguf.template;
 
 /** Python's {@code None}. */
-enum None {
+public enum None {
   NONE
 }

@@ -5,14 +5,14 @@ import java.math.BigInteger;
 import java.math.RoundingMode;
 
 /** Python's arithmetic. */
-final class Numbers {
+public final class Numbers {
   /** Longer whole numbers are refused; 64 bits are what any template computes with. */
   private static final int BITS_MAX = 4096;
 
   private Numbers() {}
 
   /** A whole number in the form that values have. */
-  static Object narrow(BigInteger number) {
+  public static Object narrow(BigInteger number) {
     if (number.bitLength() < Long.SIZE) {
       return number.longValue();
     }
@@ -23,7 +23,7 @@ final class Numbers {
   }
 
   /** A value where only a whole number will do. */
-  static long index(Object value, String what) {
+  public static long index(Object value, String what) {
     return switch (value) {
       case Long number -> number;
       case Boolean truth -> truth ? 1 : 0;
@@ -33,11 +33,13 @@ final class Numbers {
     };
   }
 
-  static boolean isWhole(Object value) {
+  /** Whether it is a whole number; truth values are, as 0 and 1. */
+  public static boolean isWhole(Object value) {
     return value instanceof Long || value instanceof Boolean || value instanceof BigInteger;
   }
 
-  static BigInteger big(Object whole) {
+  /** A whole number, whatever its form. */
+  public static BigInteger big(Object whole) {
     return switch (whole) {
       case BigInteger number -> number;
       case Boolean truth -> truth ? BigInteger.ONE : BigInteger.ZERO;
@@ -45,11 +47,21 @@ final class Numbers {
     };
   }
 
-  static double real(Object number) {
+  /**
+   * A number as the double next to it.
+   *
+   * @throws Failure where it is beyond all doubles
+   */
+  public static double real(Object number) {
     return number instanceof Boolean truth ? (truth ? 1 : 0) : ((Number) number).doubleValue();
   }
 
-  static Object negative(Object value) {
+  /**
+   * {@code -value}.
+   *
+   * @throws Failure for what is no number
+   */
+  public static Object negative(Object value) {
     if (value instanceof Double number) {
       return -number;
     }
@@ -59,7 +71,12 @@ final class Numbers {
     throw unary("-", value);
   }
 
-  static Object positive(Object value) {
+  /**
+   * {@code +value}.
+   *
+   * @throws Failure for what is no number
+   */
+  public static Object positive(Object value) {
     if (value instanceof Double) {
       return value;
     }
@@ -76,7 +93,7 @@ final class Numbers {
   }
 
   /** {@code a OPERATOR b} of two numbers. */
-  static Object arithmetic(String operator, Object a, Object b) {
+  public static Object arithmetic(String operator, Object a, Object b) {
     if (operator.equals("/")) {
       return divide(real(a), real(b));
     }
@@ -159,7 +176,7 @@ final class Numbers {
   }
 
   /** Python's {@code repr} of a float: the shortest digits that read back as the same number. */
-  static String written(double number) {
+  public static String written(double number) {
     if (Double.isNaN(number)) {
       return "nan";
     }

@@ -4,10 +4,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Operators between two values. */
-final class Operators {
+public final class Operators {
   private Operators() {}
 
-  static Object apply(String operator, Object a, Object b, Budget budget) {
+  /**
+   * {@code a OPERATOR b}, for one that makes a value.
+   *
+   * @throws Failure where Python has no such operator for the two
+   */
+  public static Object apply(String operator, Object a, Object b, Budget budget) {
     if (Kinds.isNumber(a) && Kinds.isNumber(b)) {
       return Numbers.arithmetic(operator, a, b);
     }
@@ -97,7 +102,7 @@ final class Operators {
   }
 
   /** Whether a comparison holds. */
-  static boolean holds(String operator, Object a, Object b, Budget budget) {
+  public static boolean holds(String operator, Object a, Object b, Budget budget) {
     return switch (operator) {
       case "==" -> Order.equal(a, b, budget);
       case "!=" -> !Order.equal(a, b, budget);

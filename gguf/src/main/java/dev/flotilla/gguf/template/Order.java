@@ -9,13 +9,14 @@ import java.util.List;
 import java.util.Map;
 
 /** Python's equality and order of values. */
-final class Order {
+public final class Order {
   /** What a comparison with "not a number" comes to: unequal, neither smaller nor larger. */
   private static final int UNORDERED = 2;
 
   private Order() {}
 
-  static boolean equal(Object a, Object b, Budget budget) {
+  /** Whether {@code a == b}. */
+  public static boolean equal(Object a, Object b, Budget budget) {
     return equal(a, b, budget, 0);
   }
 
@@ -43,7 +44,7 @@ final class Order {
 
   /** Whether two values are one and the same object; small numbers and texts are by their value. */
   @SuppressWarnings("ReferenceEquality") // identity is what is asked for
-  static boolean same(Object a, Object b) {
+  public static boolean same(Object a, Object b) {
     return a == b
         || (a instanceof Long && a.equals(b))
         || (a instanceof Boolean && a.equals(b))
@@ -168,7 +169,7 @@ final class Order {
   }
 
   /** The order of {@code sort}, which fails for what can't be compared. */
-  static Comparator<Object> comparator(Budget budget) {
+  public static Comparator<Object> comparator(Budget budget) {
     return (a, b) -> {
       int order = compare(a, b, "<", budget);
       return order == UNORDERED ? Boolean.compare(isNaN(a), isNaN(b)) : order;
@@ -180,7 +181,7 @@ final class Order {
   }
 
   /** A sorted copy; equal elements keep their order. */
-  static List<Object> sorted(List<Object> items, Comparator<Object> order, Budget budget) {
+  public static List<Object> sorted(List<Object> items, Comparator<Object> order, Budget budget) {
     budget.madeElements(items.size());
     List<Object> sorted = new ArrayList<>(items);
     try {

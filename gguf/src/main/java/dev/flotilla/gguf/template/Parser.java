@@ -8,7 +8,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Reads a template's tags into statements. */
-final class Parser {
+public final class Parser {
   private static final Set<String> NEEDS_FILES = Set.of("extends", "include", "import", "from");
 
   private final TokenStream tokens;
@@ -20,7 +20,12 @@ final class Parser {
     this.expressions = new ExpressionParser(tokens);
   }
 
-  static List<Stmt> parse(String source) {
+  /**
+   * The statements of a template.
+   *
+   * @throws Failure where it is no Jinja, or nests too deep
+   */
+  public static List<Stmt> parse(String source) {
     Parser parser = new Parser(new TokenStream(Lexer.tokens(source)));
     return parser.body(Set.of());
   }

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Python's {@code format % values}. */
-final class PercentFormat {
+public final class PercentFormat {
   private final String format;
   private final Object values;
   private final List<Object> inOrder;
@@ -20,7 +20,13 @@ final class PercentFormat {
     this.budget = budget;
   }
 
-  static String format(String format, Object values, Budget budget) {
+  /**
+   * {@code format % values}.
+   *
+   * @param values a {@link Tuple} for several fields, a dict for fields by name, else the only value
+   * @throws Failure where format and values do not fit each other
+   */
+  public static String format(String format, Object values, Budget budget) {
     PercentFormat run = new PercentFormat(format, values, budget);
     run.all();
     budget.made(run.out.length());

@@ -3,7 +3,6 @@ package dev.flotilla.gguf.template;
 import dev.flotilla.gguf.template.Stmt.Target;
 import java.time.Clock;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -36,10 +35,6 @@ final class Rendering {
     return budget;
   }
 
-  Clock clock() {
-    return clock;
-  }
-
   int line() {
     return line;
   }
@@ -49,7 +44,7 @@ final class Rendering {
   }
 
   String render(List<Stmt> template, Map<String, Object> variables) {
-    Scope globals = Scope.outermost(Globals.FUNCTIONS);
+    Scope globals = Scope.outermost(Globals.functions(clock));
     Scope given = globals.inner();
     variables.forEach(given::set);
     run(template, given);
@@ -115,9 +110,9 @@ final class Rendering {
       case Stmt.SetBlock set ->
           assign(set.target(), filtered(set.body(), set.filters(), scope), scope);
       case Stmt.MacroOf macro ->
-          scope.set(macro.signature().name(), new Macro(macro.signature(), scope));
+          scope.set(macro.signature().name(), new Macro(macro.signature(), scope, this));
       case Stmt.CallBlock block -> {
-        Macro caller = new Macro(block.caller(), scope);
+        Macro caller = new Macro(block.caller(), scope, this);
         print(Written.text(evaluator.call(block.call(), scope, caller), budget));
       }
       case Stmt.FilterBlock block ->
@@ -215,10 +210,5 @@ final class Rendering {
         }
       }
     }
-  }
-
-  /** A dict of the values that are given by name. */
-  static Map<Object, Object> dict(Map<String, Object> named) {
-    return new LinkedHashMap<>(named);
   }
 }

@@ -13,21 +13,21 @@ final class Selections {
   static final Map<String, Filter> ALL =
       Map.of(
           "map", Selections::map,
-          "select", (r, value, arguments) -> select(r, value, arguments, true),
-          "reject", (r, value, arguments) -> select(r, value, arguments, false),
-          "selectattr", (r, value, arguments) -> selectAttribute(r, value, arguments, true),
-          "rejectattr", (r, value, arguments) -> selectAttribute(r, value, arguments, false));
+          "select", (budget, value, arguments) -> select(budget, value, arguments, true),
+          "reject", (budget, value, arguments) -> select(budget, value, arguments, false),
+          "selectattr", (budget, value, arguments) -> selectAttribute(budget, value, arguments, true),
+          "rejectattr", (budget, value, arguments) -> selectAttribute(budget, value, arguments, false));
 
   private Selections() {}
 
-  private static Object map(Rendering rendering, Object value, Arguments arguments) {
+  private static Object map(Budget budget, Object value, Arguments arguments) {
     Function<Object, Object> change;
     if (arguments.positional().isEmpty() && arguments.named().containsKey("attribute")) {
       Arguments.Bound bound = arguments.bind("map", "attribute", "default");
       Object path = bound.required(0);
       change =
           item -> {
-            Object found = path(item, path, rendering.budget());
+            Object found = path(item, path, budget);
             return found instanceof Undefined ? bound.or(1, found) : found;
           };
     } else {
@@ -36,9 +36,9 @@ final class Selections {
         throw Failure.failed("map requires a filter argument");
       }
       Arguments rest = arguments.after(1);
-      change = item -> Filters.apply(rendering, name, item, rest);
+      change = item -> Filters.apply(budget, name, item, rest);
     }
-    Iterator<Object> items = source(rendering, value);
+    Iterator<Object> items = source(budget, value);
     return Lazy.over(
         value,
         new Iterator<>() {
@@ -49,30 +49,30 @@ final class Selections {
 
           @Override
           public Object next() {
-            rendering.budget().step();
+            budget.step();
             return change.apply(items.next());
           }
         });
   }
 
   private static Object select(
-      Rendering rendering, Object value, Arguments arguments, boolean wanted) {
-    Predicate<Object> test = test(rendering, arguments);
-    return kept(rendering, value, item -> test.test(item) == wanted);
+      Budget budget, Object value, Arguments arguments, boolean wanted) {
+    Predicate<Object> test = test(budget, arguments);
+    return kept(budget, value, item -> test.test(item) == wanted);
   }
 
   private static Object selectAttribute(
-      Rendering rendering, Object value, Arguments arguments, boolean wanted) {
+      Budget budget, Object value, Arguments arguments, boolean wanted) {
     if (arguments.positional().isEmpty()) {
       throw Failure.failed("selectattr requires an attribute");
     }
     Object path = arguments.positional().getFirst();
-    Predicate<Object> test = test(rendering, arguments.after(1));
+    Predicate<Object> test = test(budget, arguments.after(1));
     return kept(
-        rendering, value, item -> test.test(path(item, path, rendering.budget())) == wanted);
+        budget, value, item -> test.test(path(item, path, budget)) == wanted);
   }
 
-  private static Predicate<Object> test(Rendering rendering, Arguments arguments) {
+  private static Predicate<Object> test(Budget budget, Arguments arguments) {
     if (arguments.positional().isEmpty()) {
       return Kinds::truth;
     }
@@ -80,11 +80,11 @@ final class Selections {
       throw Failure.failed("the test's name must be a str");
     }
     Arguments rest = arguments.after(1);
-    return item -> Tests.check(rendering, name, item, rest);
+    return item -> Tests.check(budget, name, item, rest);
   }
 
-  private static Object kept(Rendering rendering, Object value, Predicate<Object> keep) {
-    Iterator<Object> items = source(rendering, value);
+  private static Object kept(Budget budget, Object value, Predicate<Object> keep) {
+    Iterator<Object> items = source(budget, value);
     return Lazy.over(
         value,
         new Iterator<>() {
@@ -93,7 +93,7 @@ final class Selections {
           @Override
           public boolean hasNext() {
             while (ahead == null && items.hasNext()) {
-              rendering.budget().step();
+              budget.step();
               Object item = items.next();
               if (keep.test(item)) {
                 ahead = item;
@@ -114,9 +114,9 @@ final class Selections {
         });
   }
 
-  private static Iterator<Object> source(Rendering rendering, Object value) {
+  private static Iterator<Object> source(Budget budget, Object value) {
     return Kinds.truth(value)
-        ? Kinds.walk(value, rendering.budget())
+        ? Kinds.walk(value, budget)
         : List.<Object>of().iterator();
   }
 

@@ -22,9 +22,9 @@ final class SequenceFilters {
 
   private static Map<String, Filter> all() {
     Map<String, Filter> all = new HashMap<>();
-    all.put("length", (r, value, arguments) -> Kinds.length(value, r.budget()));
-    all.put("count", (r, value, arguments) -> Kinds.length(value, r.budget()));
-    all.put("list", (r, value, arguments) -> new ArrayList<>(Kinds.elements(value, r.budget())));
+    all.put("length", (budget, value, arguments) -> Kinds.length(value, budget));
+    all.put("count", (budget, value, arguments) -> Kinds.length(value, budget));
+    all.put("list", (budget, value, arguments) -> new ArrayList<>(Kinds.elements(value, budget)));
     all.put("first", SequenceFilters::first);
     all.put("last", SequenceFilters::last);
     all.put("random", SequenceFilters::random);
@@ -32,8 +32,8 @@ final class SequenceFilters {
     all.put("reverse", SequenceFilters::reverse);
     all.put("sort", SequenceFilters::sort);
     all.put("unique", SequenceFilters::unique);
-    all.put("min", (r, value, arguments) -> extreme(r, value, arguments, "min"));
-    all.put("max", (r, value, arguments) -> extreme(r, value, arguments, "max"));
+    all.put("min", (budget, value, arguments) -> extreme(budget, value, arguments, "min"));
+    all.put("max", (budget, value, arguments) -> extreme(budget, value, arguments, "max"));
     all.put("sum", SequenceFilters::sum);
     all.put("batch", SequenceFilters::batch);
     all.put("slice", SequenceFilters::slice);
@@ -44,28 +44,27 @@ final class SequenceFilters {
     return Map.copyOf(all);
   }
 
-  private static Object first(Rendering rendering, Object value, Arguments arguments) {
-    Iterator<Object> items = Kinds.walk(value, rendering.budget());
+  private static Object first(Budget budget, Object value, Arguments arguments) {
+    Iterator<Object> items = Kinds.walk(value, budget);
     return items.hasNext() ? items.next() : new Undefined("no first item, sequence was empty");
   }
 
-  private static Object last(Rendering rendering, Object value, Arguments arguments) {
+  private static Object last(Budget budget, Object value, Arguments arguments) {
     if (value instanceof Lazy) {
       throw Failure.failed("'generator' object is not reversible");
     }
-    List<Object> items = Kinds.elements(value, rendering.budget());
+    List<Object> items = Kinds.elements(value, budget);
     return items.isEmpty() ? new Undefined("no last item, sequence was empty") : items.getLast();
   }
 
-  private static Object random(Rendering rendering, Object value, Arguments arguments) {
-    List<Object> items = Kinds.elements(value, rendering.budget());
+  private static Object random(Budget budget, Object value, Arguments arguments) {
+    List<Object> items = Kinds.elements(value, budget);
     return items.isEmpty()
         ? new Undefined("no random item, sequence was empty")
         : items.get(ThreadLocalRandom.current().nextInt(items.size()));
   }
 
-  private static Object join(Rendering rendering, Object value, Arguments arguments) {
-    Budget budget = rendering.budget();
+  private static Object join(Budget budget, Object value, Arguments arguments) {
     Bound bound = arguments.bind("join", "d", "attribute");
     String separator = Written.text(bound.or(0, ""), budget);
     StringBuilder out = new StringBuilder();
@@ -80,27 +79,27 @@ final class SequenceFilters {
     return out.toString();
   }
 
-  private static Object reverse(Rendering rendering, Object value, Arguments arguments) {
+  private static Object reverse(Budget budget, Object value, Arguments arguments) {
     if (value instanceof String text) {
-      rendering.budget().made(text.length());
+      budget.made(text.length());
       return new StringBuilder(text).reverse().toString();
     }
-    List<Object> reversed = new ArrayList<>(Kinds.elements(value, rendering.budget()));
+    List<Object> reversed = new ArrayList<>(Kinds.elements(value, budget));
     Collections.reverse(reversed);
     return Lazy.over(value, reversed.iterator());
   }
 
   /** What is compared: a part of each element, without regard to case unless that is asked for. */
   private static Object sortKey(
-      Rendering rendering, Object item, Object attribute, boolean caseSensitive) {
+      Budget budget, Object item, Object attribute, boolean caseSensitive) {
     List<Object> keys = new ArrayList<>();
     if (attribute instanceof String names) {
       for (Object name : Split.parts(names, ",", -1, false)) {
-        keys.add(Selections.path(item, name, rendering.budget()));
+        keys.add(Selections.path(item, name, budget));
       }
     } else {
       keys.add(
-          attribute instanceof None ? item : Selections.path(item, attribute, rendering.budget()));
+          attribute instanceof None ? item : Selections.path(item, attribute, budget));
     }
     if (!caseSensitive) {
       keys.replaceAll(key -> key instanceof String text ? text.toLowerCase(Locale.ROOT) : key);
@@ -108,52 +107,52 @@ final class SequenceFilters {
     return keys.size() == 1 ? keys.getFirst() : keys;
   }
 
-  private static Object sort(Rendering rendering, Object value, Arguments arguments) {
+  private static Object sort(Budget budget, Object value, Arguments arguments) {
     Bound bound = arguments.bind("sort", "reverse", "case_sensitive", "attribute");
     return sorted(
-        rendering,
-        Kinds.elements(value, rendering.budget()),
+        budget,
+        Kinds.elements(value, budget),
         bound.or(2, None.NONE),
         bound.truth(1, false),
         bound.truth(0, false));
   }
 
   private static List<Object> sorted(
-      Rendering rendering,
+      Budget budget,
       List<Object> items,
       Object attribute,
       boolean caseSensitive,
       boolean reverse) {
-    Comparator<Object> order = Order.comparator(rendering.budget());
+    Comparator<Object> order = Order.comparator(budget);
     Comparator<Object> byKey =
         (a, b) ->
             order.compare(
-                sortKey(rendering, a, attribute, caseSensitive),
-                sortKey(rendering, b, attribute, caseSensitive));
-    return Order.sorted(items, reverse ? byKey.reversed() : byKey, rendering.budget());
+                sortKey(budget, a, attribute, caseSensitive),
+                sortKey(budget, b, attribute, caseSensitive));
+    return Order.sorted(items, reverse ? byKey.reversed() : byKey, budget);
   }
 
-  private static Object unique(Rendering rendering, Object value, Arguments arguments) {
+  private static Object unique(Budget budget, Object value, Arguments arguments) {
     Bound bound = arguments.bind("unique", "case_sensitive", "attribute");
     Set<Object> seen = new HashSet<>();
     List<Object> kept = new ArrayList<>();
-    for (Object item : Kinds.elements(value, rendering.budget())) {
-      Object key = sortKey(rendering, item, bound.or(1, None.NONE), bound.truth(0, false));
+    for (Object item : Kinds.elements(value, budget)) {
+      Object key = sortKey(budget, item, bound.or(1, None.NONE), bound.truth(0, false));
       if (seen.add(Kinds.key(key))) {
         kept.add(item);
       }
     }
-    rendering.budget().madeElements(kept.size());
+    budget.madeElements(kept.size());
     return Lazy.over(value, kept.iterator());
   }
 
   private static Object extreme(
-      Rendering rendering, Object value, Arguments arguments, String name) {
+      Budget budget, Object value, Arguments arguments, String name) {
     Bound bound = arguments.bind(name, "case_sensitive", "attribute");
     List<Object> sorted =
         sorted(
-            rendering,
-            Kinds.elements(value, rendering.budget()),
+            budget,
+            Kinds.elements(value, budget),
             bound.or(1, None.NONE),
             bound.truth(0, false),
             name.equals("max"));
@@ -162,19 +161,19 @@ final class SequenceFilters {
         : sorted.getFirst();
   }
 
-  private static Object sum(Rendering rendering, Object value, Arguments arguments) {
+  private static Object sum(Budget budget, Object value, Arguments arguments) {
     Bound bound = arguments.bind("sum", "attribute", "start");
     Object sum = bound.or(1, 0L);
     Object attribute = bound.or(0, None.NONE);
-    for (Object item : Kinds.elements(value, rendering.budget())) {
+    for (Object item : Kinds.elements(value, budget)) {
       Object part =
-          attribute instanceof None ? item : Selections.path(item, attribute, rendering.budget());
-      sum = Operators.apply("+", sum, part, rendering.budget());
+          attribute instanceof None ? item : Selections.path(item, attribute, budget);
+      sum = Operators.apply("+", sum, part, budget);
     }
     return sum;
   }
 
-  private static Object batch(Rendering rendering, Object value, Arguments arguments) {
+  private static Object batch(Budget budget, Object value, Arguments arguments) {
     Bound bound = arguments.bind("batch", "linecount", "fill_with");
     long size = Numbers.index(bound.required(0), "batch");
     if (size < 1) {
@@ -182,8 +181,8 @@ final class SequenceFilters {
     }
     List<Object> batches = new ArrayList<>();
     List<Object> batch = new ArrayList<>();
-    for (Object item : Kinds.elements(value, rendering.budget())) {
-      rendering.budget().madeElements(1);
+    for (Object item : Kinds.elements(value, budget)) {
+      budget.madeElements(1);
       if (batch.size() == size) {
         batches.add(batch);
         batch = new ArrayList<>();
@@ -193,7 +192,7 @@ final class SequenceFilters {
     if (!batch.isEmpty()) {
       Object fill = bound.or(1, None.NONE);
       if (!(fill instanceof None)) {
-        rendering.budget().madeElements(size - batch.size());
+        budget.madeElements(size - batch.size());
         batch.addAll(Collections.nCopies((int) size - batch.size(), fill));
       }
       batches.add(batch);
@@ -201,14 +200,14 @@ final class SequenceFilters {
     return Lazy.over(value, batches.iterator());
   }
 
-  private static Object slice(Rendering rendering, Object value, Arguments arguments) {
+  private static Object slice(Budget budget, Object value, Arguments arguments) {
     Bound bound = arguments.bind("slice", "slices", "fill_with");
-    List<Object> items = Kinds.elements(value, rendering.budget());
+    List<Object> items = Kinds.elements(value, budget);
     long slices = Numbers.index(bound.required(0), "slice");
     if (slices < 1) {
       throw Failure.failed("slice needs at least 1 slice");
     }
-    rendering.budget().madeElements(slices + items.size());
+    budget.madeElements(slices + items.size());
     int each = (int) (items.size() / slices);
     int longer = (int) (items.size() % slices);
     List<Object> all = new ArrayList<>();
@@ -225,7 +224,7 @@ final class SequenceFilters {
     return Lazy.over(value, all.iterator());
   }
 
-  private static Object groupBy(Rendering rendering, Object value, Arguments arguments) {
+  private static Object groupBy(Budget budget, Object value, Arguments arguments) {
     Bound bound = arguments.bind("groupby", "attribute", "default", "case_sensitive");
     Object attribute = bound.required(0);
     boolean caseSensitive = bound.truth(2, false);
@@ -234,15 +233,15 @@ final class SequenceFilters {
     Object before = None.NONE;
     for (Object item :
         sorted(
-            rendering,
-            Kinds.elements(value, rendering.budget()),
+            budget,
+            Kinds.elements(value, budget),
             attribute,
             caseSensitive,
             false)) {
-      Object key = sortKey(rendering, item, attribute, caseSensitive);
-      if (group.isEmpty() || !Order.equal(before, key, rendering.budget())) {
+      Object key = sortKey(budget, item, attribute, caseSensitive);
+      if (group.isEmpty() || !Order.equal(before, key, budget)) {
         group = new ArrayList<>();
-        Object shown = Selections.path(item, attribute, rendering.budget());
+        Object shown = Selections.path(item, attribute, budget);
         groups.add(Tuple.of(shown instanceof Undefined ? bound.or(1, shown) : shown, group));
       }
       group.add(item);
@@ -251,7 +250,7 @@ final class SequenceFilters {
     return groups;
   }
 
-  private static Object dictSort(Rendering rendering, Object value, Arguments arguments) {
+  private static Object dictSort(Budget budget, Object value, Arguments arguments) {
     Bound bound = arguments.bind("dictsort", "case_sensitive", "by", "reverse");
     if (!(value instanceof Map<?, ?> map)) {
       throw value instanceof Undefined missing
@@ -263,17 +262,17 @@ final class SequenceFilters {
       throw Failure.failed("you can only sort by either 'key' or 'value'");
     }
     return sorted(
-        rendering,
-        Attributes.pairs(map, rendering.budget()),
+        budget,
+        Attributes.pairs(map, budget),
         by.equals("key") ? 0L : 1L,
         bound.truth(0, false),
         bound.truth(2, false));
   }
 
-  private static Object items(Rendering rendering, Object value, Arguments arguments) {
+  private static Object items(Budget budget, Object value, Arguments arguments) {
     return switch (value) {
       case Undefined _ -> Lazy.over(value, Collections.emptyIterator());
-      case Map<?, ?> map -> Lazy.over(value, Attributes.pairs(map, rendering.budget()).iterator());
+      case Map<?, ?> map -> Lazy.over(value, Attributes.pairs(map, budget).iterator());
       default -> throw Failure.failed("can only get item pairs from a mapping");
     };
   }

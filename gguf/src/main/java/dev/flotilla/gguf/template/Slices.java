@@ -5,10 +5,15 @@ import java.util.List;
 import java.util.Map;
 
 /** Parts of texts and lists, {@code [start:stop:step]}. */
-final class Slices {
+public final class Slices {
   private Slices() {}
 
-  static Object of(Object owner, Object start, Object stop, Object step, Budget budget) {
+  /**
+   * {@code owner[start:stop:step]}; bounds that are left out are {@link None}.
+   *
+   * @throws Failure for what has no slices, and a step of 0
+   */
+  public static Object of(Object owner, Object start, Object stop, Object step, Budget budget) {
     return switch (owner) {
       case String text -> text(text, start, stop, step, budget);
       case Markup markup -> new Markup(text(markup.text(), start, stop, step, budget));

@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Texts cut into parts, as Python's {@code str} does it. */
-final class Split {
+public final class Split {
   private Split() {}
 
   /**
@@ -15,7 +15,7 @@ final class Split {
    * @param separator null for any white space
    * @param max cuts at most; negative for all
    */
-  static List<Object> parts(String text, @Nullable String separator, long max, boolean fromEnd) {
+  public static List<Object> parts(String text, @Nullable String separator, long max, boolean fromEnd) {
     long cuts = max < 0 ? Long.MAX_VALUE : max;
     if (separator == null) {
       return fromEnd ? wordsFromEnd(text, cuts) : words(text, cuts);
@@ -91,7 +91,12 @@ final class Split {
     return words;
   }
 
-  static List<Object> lines(String text, boolean keepEnds) {
+  /**
+   * The lines of a text, as {@code splitlines} has them.
+   *
+   * @param keepEnds whether each keeps its line end
+   */
+  public static List<Object> lines(String text, boolean keepEnds) {
     List<Object> lines = new ArrayList<>();
     int from = 0;
     for (int at = 0; at < text.length(); at++) {

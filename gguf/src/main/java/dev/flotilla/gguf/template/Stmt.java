@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A statement of a template. */
-sealed interface Stmt {
+public sealed interface Stmt {
   int line();
 
   /** Text between tags. */

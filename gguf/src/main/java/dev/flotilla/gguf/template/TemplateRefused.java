@@ -26,7 +26,11 @@ public final class TemplateRefused extends Exception {
   private final int line;
   private final String reason;
 
-  TemplateRefused(Kind kind, int line, String reason) {
+  /**
+   * @param line from 1
+   * @param reason what happened there, without the place
+   */
+  public TemplateRefused(Kind kind, int line, String reason) {
     super("chat template, line " + line + ": " + reason);
     this.kind = kind;
     this.line = line;

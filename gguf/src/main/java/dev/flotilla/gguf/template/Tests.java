@@ -30,8 +30,7 @@ final class Tests {
 
   private Tests() {}
 
-  static boolean check(Rendering rendering, String name, Object value, Arguments arguments) {
-    Budget budget = rendering.budget();
+  static boolean check(Budget budget, String name, Object value, Arguments arguments) {
     if (!COMPARING.contains(name)) {
       arguments.bind(name);
     }

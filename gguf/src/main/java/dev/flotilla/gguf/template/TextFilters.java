@@ -3,6 +3,7 @@ package dev.flotilla.gguf.template;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -36,25 +37,25 @@ final class TextFilters {
 
   /** A filter without arguments. */
   private static Filter alone(String name, Function<String, Object> change) {
-    return (rendering, value, arguments) -> {
+    return (budget, value, arguments) -> {
       arguments.bind(name);
-      return change.apply(text(rendering, value));
+      return change.apply(text(budget, value));
     };
   }
 
   /** A filter whose text counts as made. */
   private static Filter counted(Filter filter) {
-    return (rendering, value, arguments) -> {
-      Object result = filter.apply(rendering, value, arguments);
+    return (budget, value, arguments) -> {
+      Object result = filter.apply(budget, value, arguments);
       if (result instanceof String made) {
-        rendering.budget().made(made.length());
+        budget.made(made.length());
       }
       return result;
     };
   }
 
-  private static String text(Rendering rendering, Object value) {
-    return Written.text(value, rendering.budget());
+  private static String text(Budget budget, Object value) {
+    return Written.text(value, budget);
   }
 
   /** A text where Python's filter takes nothing else. */
@@ -67,23 +68,23 @@ final class TextFilters {
     };
   }
 
-  private static Object trim(Rendering rendering, Object value, Arguments arguments) {
+  private static Object trim(Budget budget, Object value, Arguments arguments) {
     Object set = arguments.bind("trim", "chars").or(0, None.NONE);
-    return TextMethods.stripped(text(rendering, value), set, true, true);
+    return TextMethods.stripped(text(budget, value), set, true, true);
   }
 
-  private static Object replace(Rendering rendering, Object value, Arguments arguments) {
+  private static Object replace(Budget budget, Object value, Arguments arguments) {
     Arguments.Bound bound = arguments.bind("replace", "old", "new", "count");
     Object count = bound.or(2, None.NONE);
     return TextMethods.replaced(
-        text(rendering, value),
-        text(rendering, bound.required(0)),
-        text(rendering, bound.required(1)),
+        text(budget, value),
+        text(budget, bound.required(0)),
+        text(budget, bound.required(1)),
         count instanceof None ? -1 : Numbers.index(count, "replace"),
-        rendering.budget());
+        budget);
   }
 
-  private static Object indent(Rendering rendering, Object value, Arguments arguments) {
+  private static Object indent(Budget budget, Object value, Arguments arguments) {
     Arguments.Bound bound = arguments.bind("indent", "width", "first", "blank");
     String step =
         bound.or(0, 4L) instanceof String given
@@ -94,39 +95,39 @@ final class TextFilters {
     for (int i = 0; i < lines.size(); i++) {
       String line = (String) lines.get(i);
       boolean indented = i == 0 ? bound.truth(1, false) : bound.truth(2, false) || !line.isEmpty();
-      rendering.budget().made(line.length() + (long) step.length());
+      budget.made(line.length() + (long) step.length());
       out.append(i == 0 ? "" : "\n").append(indented ? step : "").append(line);
     }
     return out.toString();
   }
 
-  private static Object center(Rendering rendering, Object value, Arguments arguments) {
+  private static Object center(Budget budget, Object value, Arguments arguments) {
     long width = arguments.bind("center", "width").whole(0, 80);
-    Callable method = TextMethods.of(text(rendering, value), "center");
-    return method == null ? value : method.call(rendering, Arguments.of(width));
+    Callable method = TextMethods.of(text(budget, value), "center");
+    return method == null ? value : method.call(budget, Arguments.of(width));
   }
 
-  private static Object format(Rendering rendering, Object value, Arguments arguments) {
+  private static Object format(Budget budget, Object value, Arguments arguments) {
     if (!arguments.named().isEmpty() && !arguments.positional().isEmpty()) {
       throw Failure.failed("can't handle positional and keyword arguments at the same time");
     }
     Object values =
         arguments.named().isEmpty()
             ? new Tuple(arguments.positional())
-            : Rendering.dict(arguments.named());
-    return PercentFormat.format(text(rendering, value), values, rendering.budget());
+            : new LinkedHashMap<Object, Object>(arguments.named());
+    return PercentFormat.format(text(budget, value), values, budget);
   }
 
-  private static Object truncate(Rendering rendering, Object value, Arguments arguments) {
+  private static Object truncate(Budget budget, Object value, Arguments arguments) {
     Arguments.Bound bound = arguments.bind("truncate", "length", "killwords", "end", "leeway");
     long length = bound.whole(0, 255);
-    if (Kinds.length(value, rendering.budget()) <= length + bound.whole(3, 5)) {
+    if (Kinds.length(value, budget) <= length + bound.whole(3, 5)) {
       return value;
     }
     String text = onlyText("truncate", value);
     String end = bound.text(2, "...");
-    long kept = Math.max(0, length - Kinds.length(end, rendering.budget()));
-    String part = (String) Slices.of(text, None.NONE, kept, None.NONE, rendering.budget());
+    long kept = Math.max(0, length - Kinds.length(end, budget));
+    String part = (String) Slices.of(text, None.NONE, kept, None.NONE, budget);
     int blank = part.lastIndexOf(' ');
     return (bound.truth(1, false) || blank < 0 ? part : part.substring(0, blank)) + end;
   }
@@ -160,10 +161,9 @@ final class TextFilters {
     return out.toString();
   }
 
-  private static Object urlEncode(Rendering rendering, Object value, Arguments arguments) {
-    Budget budget = rendering.budget();
+  private static Object urlEncode(Budget budget, Object value, Arguments arguments) {
     if (!(value instanceof Map<?, ?>) && !(value instanceof List<?>)) {
-      return urlEncoded(text(rendering, value)).replace("%2F", "/");
+      return urlEncoded(text(budget, value)).replace("%2F", "/");
     }
     List<Object> pairs =
         value instanceof Map<?, ?> map
@@ -176,8 +176,8 @@ final class TextFilters {
         throw Failure.failed("urlencode needs pairs");
       }
       query.append(query.isEmpty() ? "" : "&");
-      query.append(urlEncoded(text(rendering, parts.getFirst())).replace("%20", "+")).append('=');
-      query.append(urlEncoded(text(rendering, parts.getLast())).replace("%20", "+"));
+      query.append(urlEncoded(text(budget, parts.getFirst())).replace("%20", "+")).append('=');
+      query.append(urlEncoded(text(budget, parts.getLast())).replace("%20", "+"));
     }
     return query.toString();
   }

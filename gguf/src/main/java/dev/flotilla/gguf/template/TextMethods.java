@@ -8,11 +8,11 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /** The methods of Python's {@code str}. */
-final class TextMethods {
+public final class TextMethods {
   private TextMethods() {}
 
   /** The method of that name; null where there is none. */
-  static @Nullable Callable of(String text, String name) {
+  public static @Nullable Callable of(String text, String name) {
     return switch (name) {
       case "strip", "lstrip", "rstrip" ->
           method(
@@ -110,19 +110,15 @@ final class TextMethods {
     };
   }
 
-  /** What a method does with its arguments; its text is counted as read, and its result as made. */
-  private interface Body {
-    Object apply(Budget budget, Arguments arguments);
-  }
-
-  private static Callable method(String text, String name, Body body) {
+  /** A method by what it does: its text is counted as read, and its result as made. */
+  private static Callable method(String text, String name, Callable.Body body) {
     return new Function(
         name,
-        (rendering, arguments) -> {
-          rendering.budget().scan(text.length());
-          Object result = body.apply(rendering.budget(), arguments);
+        (budget, arguments) -> {
+          budget.scan(text.length());
+          Object result = body.call(budget, arguments);
           if (result instanceof String made) {
-            rendering.budget().made(made.length());
+            budget.made(made.length());
           }
           return result;
         });
@@ -167,7 +163,7 @@ final class TextMethods {
   }
 
   /** Without the characters of a set, {@code None} for white space, at its ends. */
-  static String stripped(String text, Object set, boolean start, boolean end) {
+  public static String stripped(String text, Object set, boolean start, boolean end) {
     if (set instanceof None || set instanceof Undefined) {
       String rest = start ? Blanks.stripStart(text) : text;
       return end ? Blanks.stripEnd(rest) : rest;
@@ -211,7 +207,12 @@ final class TextMethods {
     return (String) Slices.of(text, start, end, None.NONE, budget);
   }
 
-  static String replaced(String text, String old, String with, long count, Budget budget) {
+  /**
+   * {@code str.replace}.
+   *
+   * @param count occurrences at most, from the left; negative for all
+   */
+  public static String replaced(String text, String old, String with, long count, Budget budget) {
     budget.scan(text.length());
     if (old.isEmpty()) {
       return spread(text, with, count, budget);
@@ -314,7 +315,8 @@ final class TextMethods {
     return fill.repeat(left) + text + fill.repeat((int) missing - left);
   }
 
-  static String capitalized(String text) {
+  /** {@code str.capitalize}: the first letter large, all else small. */
+  public static String capitalized(String text) {
     if (text.isEmpty()) {
       return text;
     }

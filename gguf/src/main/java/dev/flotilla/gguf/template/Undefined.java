@@ -6,12 +6,18 @@ package dev.flotilla.gguf.template;
  *
  * @param reason what the failure says
  */
-record Undefined(String reason) {
-  static Undefined name(String name) {
+public record Undefined(String reason) {
+  /** What a name is that was never set. */
+  public static Undefined name(String name) {
     return new Undefined("'" + name + "' is undefined");
   }
 
-  static Undefined in(Object owner, String key) {
+  /**
+   * What an attribute or element is that its owner does not have.
+   *
+   * @param key as a message shows it
+   */
+  public static Undefined in(Object owner, String key) {
     String type = Kinds.name(owner);
     return new Undefined(
         owner instanceof Undefined missing
@@ -19,7 +25,8 @@ record Undefined(String reason) {
             : "'%s object' has no attribute %s".formatted(type, key));
   }
 
-  Failure failure() {
+  /** What doing anything else with it comes to. */
+  public Failure failure() {
     return Failure.failed(reason);
   }
 }

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Values as Python writes them: {@code str()}, {@code repr()}. */
-final class Written {
+public final class Written {
   private final StringBuilder out = new StringBuilder();
   private final Budget budget;
 
@@ -13,7 +13,7 @@ final class Written {
   }
 
   /** Python's {@code str()}: what is printed. */
-  static String text(Object value, Budget budget) {
+  public static String text(Object value, Budget budget) {
     if (value instanceof String text) {
       return text;
     }
