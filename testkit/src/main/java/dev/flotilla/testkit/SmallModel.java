@@ -54,13 +54,17 @@ public final class SmallModel {
     return once("smollm2-think", part -> convert(gguf, part, List.of("--think")));
   }
 
+  /** Writes a file, or a folder, to that path. */
   @FunctionalInterface
-  interface Making {
+  public interface Making {
     void make(Path part) throws IOException;
   }
 
-  /** Made under another name and then renamed, so what is there is whole. */
-  static Path once(String name, Making making) {
+  /**
+   * A file or folder of that name among the models of the tests' cache, made where it is not there:
+   * under another name and then renamed, so what is there is whole.
+   */
+  public static Path once(String name, Making making) {
     try {
       Path models = Files.createDirectories(Needs.cache().resolve("models"));
       Path made = models.resolve(name);

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
@@ -28,6 +29,8 @@ import tools.jackson.databind.node.ObjectNode;
  * exchange, as JSON; of two equal requests the first is kept. Safe for any number of connections.
  */
 public final class Tape {
+  private static final JsonMapper JSON = JsonMapper.shared();
+
   private static final List<String> PATHS =
       List.of(
           ScriptedEngine.CHAT,
@@ -59,7 +62,7 @@ public final class Tape {
       }
       new String(in.readAllBytes(), UTF_8)
           .lines()
-          .forEach(line -> tape.exchanges.add((ObjectNode) ReceivedRequest.JSON.readTree(line)));
+          .forEach(line -> tape.exchanges.add((ObjectNode) JSON.readTree(line)));
     } catch (IOException e) {
       throw new AssertionError(name + " can't be read", e);
     }
@@ -133,9 +136,9 @@ public final class Tape {
   /** The request as JSON, or as one text where it is none. */
   private static JsonNode content(ReceivedRequest request) {
     try {
-      return ReceivedRequest.JSON.readTree(request.bodyText());
+      return JSON.readTree(request.bodyText());
     } catch (JacksonException _) {
-      return ReceivedRequest.JSON.valueToTree(request.bodyText());
+      return JSON.valueToTree(request.bodyText());
     }
   }
 
@@ -148,7 +151,7 @@ public final class Tape {
     try (HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
       HttpResponse<byte[]> reply =
           client.send(builder.build(), HttpResponse.BodyHandlers.ofByteArray());
-      ObjectNode line = ReceivedRequest.JSON.createObjectNode().put("path", request.path());
+      ObjectNode line = JSON.createObjectNode().put("path", request.path());
       line.set("request", content(request));
       return line.put("status", reply.statusCode())
           .put("type", reply.headers().firstValue("content-type").orElse(""))
