@@ -6,7 +6,6 @@ import dev.flotilla.wire.RequestScan.Refused;
 import dev.flotilla.wire.RequestScan.Scanned;
 import dev.flotilla.wire.RequestScan.Span;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -41,7 +40,7 @@ final class RequestReader {
     try {
       return new Scanned(body, fields());
     } catch (BadRequest e) {
-      return new Refused(e.error);
+      return new Refused(e.error());
     } catch (StreamConstraintsException _) {
       return new Refused(
           ApiError.badRequest(
@@ -70,13 +69,13 @@ final class RequestReader {
       first++;
     }
     if (first == body.length) {
-      throw invalid("invalid_json", "the body is empty; it must be one JSON object");
+      throw BadRequest.invalid("invalid_json", "the body is empty; it must be one JSON object");
     }
     if (body[first] != '{') {
-      throw invalid("invalid_json", "the body must be one JSON object");
+      throw BadRequest.invalid("invalid_json", "the body must be one JSON object");
     }
     if (!Utf8.isValid(body, 0, body.length)) {
-      throw invalid("invalid_json", "the body is not valid UTF-8");
+      throw BadRequest.invalid("invalid_json", "the body is not valid UTF-8");
     }
     try (JsonParser parser = Json.parser(body, 0, body.length)) {
       parser.nextToken();
@@ -90,7 +89,7 @@ final class RequestReader {
               name.length() <= PARAM_CHARS_MAX ? name : null);
         }
         if (fields.all.size() == RequestScan.FIELDS_MAX) {
-          throw invalid(
+          throw BadRequest.invalid(
               "invalid_value",
               "the body has more than " + RequestScan.FIELDS_MAX + " top-level fields");
         }
@@ -102,7 +101,7 @@ final class RequestReader {
         fields.byName.put(name, read);
       }
       if (parser.nextToken() != null) {
-        throw invalid("invalid_json", "the body must be one JSON object and nothing after it");
+        throw BadRequest.invalid("invalid_json", "the body must be one JSON object and nothing after it");
       }
     }
     if (named) {
@@ -114,7 +113,7 @@ final class RequestReader {
 
   private void require(String name, String what) throws BadRequest {
     if (!fields.byName.containsKey(name)) {
-      throw missing(name, what);
+      throw BadRequest.missing(name, what);
     }
   }
 
@@ -167,7 +166,7 @@ final class RequestReader {
 
   private static void require(boolean right, String name, String wanted) throws BadRequest {
     if (!right) {
-      throw wrongType(name, wanted);
+      throw BadRequest.wrongType(name, wanted);
     }
   }
 
@@ -186,10 +185,10 @@ final class RequestReader {
       if (!named) {
         return;
       }
-      throw missing("model", "the name of a model; GET /v1/models lists them");
+      throw BadRequest.missing("model", "the name of a model; GET /v1/models lists them");
     }
     if (parser.currentToken() != JsonToken.VALUE_STRING) {
-      throw wrongType("model", "a string");
+      throw BadRequest.wrongType("model", "a string");
     }
     String model = parser.getString();
     if (model.isEmpty() || model.length() > RequestScan.MODEL_CHARS_MAX) {
@@ -226,7 +225,7 @@ final class RequestReader {
       return;
     }
     if (parser.currentToken() != JsonToken.START_OBJECT) {
-      throw wrongType("stream_options", "an object");
+      throw BadRequest.wrongType("stream_options", "an object");
     }
     boolean named = false;
     while (parser.nextToken() == JsonToken.PROPERTY_NAME) {
@@ -253,15 +252,15 @@ final class RequestReader {
       return;
     }
     if (parser.currentToken() == JsonToken.VALUE_NULL) {
-      throw missing("messages", "a list of messages");
+      throw BadRequest.missing("messages", "a list of messages");
     }
     if (parser.currentToken() != JsonToken.START_ARRAY) {
-      throw wrongType("messages", "a list of messages");
+      throw BadRequest.wrongType("messages", "a list of messages");
     }
     int start = start(parser);
     while (parser.nextToken() != JsonToken.END_ARRAY) {
       if (parser.currentToken() != JsonToken.START_OBJECT) {
-        throw wrongType("messages[" + fields.messages + "]", "an object with role and content");
+        throw BadRequest.wrongType("messages[" + fields.messages + "]", "an object with role and content");
       }
       message(parser, "messages[" + fields.messages + "]");
       fields.messages++;
@@ -355,10 +354,10 @@ final class RequestReader {
     }
     JsonToken token = parser.currentToken();
     if (token == JsonToken.VALUE_NULL) {
-      throw missing(name, "what the model is to answer to");
+      throw BadRequest.missing(name, "what the model is to answer to");
     }
     if (token != JsonToken.VALUE_STRING && token != JsonToken.START_ARRAY) {
-      throw wrongType(name, "a string or a list");
+      throw BadRequest.wrongType(name, "a string or a list");
     }
     int start = start(parser);
     parser.skipChildren();
@@ -369,7 +368,7 @@ final class RequestReader {
     return switch (parser.currentToken()) {
       case VALUE_TRUE -> true;
       case VALUE_FALSE, VALUE_NULL -> false;
-      case null, default -> throw wrongType(name, "true or false");
+      case null, default -> throw BadRequest.wrongType(name, "true or false");
     };
   }
 
@@ -379,7 +378,7 @@ final class RequestReader {
       return otherwise;
     }
     if (parser.currentToken() != JsonToken.VALUE_NUMBER_INT) {
-      throw wrongType(name, "an integer");
+      throw BadRequest.wrongType(name, "an integer");
     }
     boolean fits =
         switch (parser.getNumberType()) {
@@ -403,35 +402,10 @@ final class RequestReader {
     return (int) parser.currentLocation().getByteOffset();
   }
 
-  private static BadRequest missing(String name, String what) {
-    return new BadRequest(
-        "missing_required_parameter", "the body has no \"" + name + "\": " + what, name);
-  }
-
-  private static BadRequest wrongType(String name, String wanted) {
-    return new BadRequest("invalid_type", "\"" + name + "\" must be " + wanted, name);
-  }
-
-  private static BadRequest invalid(String code, String message) {
-    return new BadRequest(code, message, null);
-  }
-
   private static String place(JacksonException e) {
     TokenStreamLocation location = e.getLocation();
     return location == null || location.getByteOffset() < 0
         ? ""
         : " at byte " + location.getByteOffset();
-  }
-
-  /** A refusal on its way up; carries no stack. */
-  private static final class BadRequest extends Exception {
-    private static final long serialVersionUID = 1;
-
-    final transient ApiError error;
-
-    BadRequest(String code, String message, @Nullable String param) {
-      super(message, null, false, false);
-      this.error = ApiError.badRequest(code, message, param);
-    }
   }
 }
