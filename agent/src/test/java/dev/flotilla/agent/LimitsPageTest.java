@@ -6,7 +6,7 @@ import dev.flotilla.agent.lanes.AgentLaneLimits;
 import dev.flotilla.agent.models.DownloadLimits;
 import dev.flotilla.agent.process.SupervisorLimits;
 import dev.flotilla.agent.update.UpdateLimits;
-import dev.flotilla.testkit.LimitsPage;
+import dev.flotilla.testkit.real.LimitsPage;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;

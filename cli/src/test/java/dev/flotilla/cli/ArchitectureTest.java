@@ -95,6 +95,15 @@ final class ArchitectureTest {
           .because("resolving it costs every start of a hub and an agent");
 
   @ArchTest
+  static final ArchRule THE_INSIDES_OF_TEMPLATES_ARE_NOBODY_ELSES =
+      noClasses()
+          .that(not(resideInAPackage(GGUF)))
+          .should()
+          .dependOnClassesThat(
+              resideInAnyPackage("dev.flotilla.gguf.jinja..", "dev.flotilla.gguf.python.."))
+          .because("they are public for the interpreter alone, which is a package of its own");
+
+  @ArchTest
   static final ArchRule ONE_WAY_UPSTREAM =
       noClasses()
           .that(resideInAPackage("dev.flotilla.hub.."))

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
-import dev.flotilla.testkit.Needs;
+import dev.flotilla.testkit.real.Needs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,7 +29,7 @@ class TestRulesTest {
         .that()
         .doNotBelongToAnyOf(TestRulesTest.class)
         .and()
-        .doNotHaveFullyQualifiedName("dev.flotilla.testkit.NeedsTest")
+        .doNotHaveFullyQualifiedName("dev.flotilla.testkit.real.NeedsTest")
         .should()
         .dependOnClassesThat(
             belongToAnyOf(Assumptions.class, org.assertj.core.api.Assumptions.class, Disabled.class)

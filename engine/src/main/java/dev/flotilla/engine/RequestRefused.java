@@ -1,6 +1,6 @@
 package dev.flotilla.engine;
 
-import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.openai.ApiError;
 import java.time.Duration;
 
 /**

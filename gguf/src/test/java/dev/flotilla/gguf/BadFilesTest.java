@@ -3,7 +3,7 @@ package dev.flotilla.gguf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.flotilla.testkit.GgufWriter;
+import dev.flotilla.testkit.model.GgufWriter;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.flotilla.testkit.GgufWriter;
+import dev.flotilla.testkit.model.GgufWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -6,7 +6,7 @@ import dev.flotilla.hub.fleet.WorkerView;
 import dev.flotilla.hub.gateway.Metrics;
 import dev.flotilla.hub.spec.Revisions;
 import dev.flotilla.hub.store.Store;
-import dev.flotilla.wire.ControlMessage.LaneCount;
+import dev.flotilla.wire.lanes.ControlMessage.LaneCount;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
 import java.util.ArrayList;

@@ -3,7 +3,7 @@ package dev.flotilla.hub;
 import dev.flotilla.hub.api.HubStatus.Notice;
 import dev.flotilla.hub.spec.Revisions;
 import dev.flotilla.hub.store.StoreHealth;
-import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.lanes.ControlMessage.Severity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

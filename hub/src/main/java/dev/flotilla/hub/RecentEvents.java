@@ -6,7 +6,7 @@ import dev.flotilla.hub.store.Journal;
 import dev.flotilla.hub.store.Store;
 import dev.flotilla.hub.store.StoreFailed;
 import dev.flotilla.hub.store.Usage;
-import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.lanes.ControlMessage.Severity;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@ package dev.flotilla.hub;
 
 import dev.flotilla.hub.server.HubServer;
 import dev.flotilla.hub.server.ListenFailed;
-import dev.flotilla.wire.Authorities;
+import dev.flotilla.wire.connection.Authorities;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;

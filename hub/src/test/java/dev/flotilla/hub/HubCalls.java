@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 import dev.flotilla.hub.fleet.NodeView;
 import dev.flotilla.hub.lanes.TestAgent;
 import dev.flotilla.hub.proof.ProofLimits;
-import dev.flotilla.wire.ControlMessage;
+import dev.flotilla.wire.lanes.ControlMessage;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

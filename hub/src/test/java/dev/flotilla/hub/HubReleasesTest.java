@@ -9,8 +9,8 @@ import static dev.flotilla.hub.HubCalls.send;
 import static dev.flotilla.hub.HubCalls.uri;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.flotilla.wire.Release;
-import dev.flotilla.wire.ReleaseKey;
+import dev.flotilla.wire.release.Release;
+import dev.flotilla.wire.release.ReleaseKey;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.URLEncoder;

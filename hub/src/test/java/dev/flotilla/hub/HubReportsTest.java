@@ -14,7 +14,7 @@ import dev.flotilla.hub.keys.Keys;
 import dev.flotilla.hub.keys.Keys.Role;
 import dev.flotilla.hub.store.Store;
 import dev.flotilla.hub.store.StoreLimits;
-import dev.flotilla.testkit.TestClient;
+import dev.flotilla.testkit.client.TestClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;

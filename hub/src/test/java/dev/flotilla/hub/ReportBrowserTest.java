@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Browser;
 import com.microsoft.playwright.Page;
-import dev.flotilla.testkit.Chromium;
-import dev.flotilla.testkit.Needs;
+import dev.flotilla.testkit.real.Chromium;
+import dev.flotilla.testkit.real.Needs;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

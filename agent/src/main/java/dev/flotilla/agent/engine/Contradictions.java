@@ -1,8 +1,8 @@
 package dev.flotilla.agent.engine;
 
-import dev.flotilla.wire.EngineFlags;
-import dev.flotilla.wire.EngineRules;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.EngineFlags;
+import dev.flotilla.wire.fleet.EngineRules;
+import dev.flotilla.wire.fleet.WorkerSpec;
 import java.util.Map;
 import java.util.Optional;
 

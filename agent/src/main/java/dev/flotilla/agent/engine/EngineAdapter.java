@@ -1,7 +1,7 @@
 package dev.flotilla.agent.engine;
 
-import dev.flotilla.wire.NodeFacts.EngineFacts;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.NodeFacts.EngineFacts;
+import dev.flotilla.wire.fleet.WorkerSpec;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

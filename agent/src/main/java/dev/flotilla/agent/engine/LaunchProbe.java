@@ -2,8 +2,8 @@ package dev.flotilla.agent.engine;
 
 import dev.flotilla.agent.engine.EngineAdapter.Launch;
 import dev.flotilla.agent.engine.EngineAdapter.Readiness;
-import dev.flotilla.wire.Counted;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.WorkerSpec;
+import dev.flotilla.wire.text.Counted;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.nio.charset.StandardCharsets;

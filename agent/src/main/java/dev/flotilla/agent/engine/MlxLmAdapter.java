@@ -1,10 +1,10 @@
 package dev.flotilla.agent.engine;
 
 import dev.flotilla.agent.engine.PythonInstallation.Found;
-import dev.flotilla.wire.EngineFlags;
-import dev.flotilla.wire.NodeFacts.EngineFacts;
-import dev.flotilla.wire.WorkerSpec;
-import dev.flotilla.wire.WorkerSpec.Reasoning;
+import dev.flotilla.wire.fleet.EngineFlags;
+import dev.flotilla.wire.fleet.NodeFacts.EngineFacts;
+import dev.flotilla.wire.fleet.WorkerSpec;
+import dev.flotilla.wire.fleet.WorkerSpec.Reasoning;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.nio.file.Files;

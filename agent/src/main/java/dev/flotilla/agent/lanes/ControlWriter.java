@@ -1,9 +1,9 @@
 package dev.flotilla.agent.lanes;
 
-import dev.flotilla.wire.ControlCodec;
-import dev.flotilla.wire.ControlMessage.FromAgent;
-import dev.flotilla.wire.ControlMessage.Goodbye;
-import dev.flotilla.wire.ControlMessage.Heartbeat;
+import dev.flotilla.wire.lanes.ControlCodec;
+import dev.flotilla.wire.lanes.ControlMessage.FromAgent;
+import dev.flotilla.wire.lanes.ControlMessage.Goodbye;
+import dev.flotilla.wire.lanes.ControlMessage.Heartbeat;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package dev.flotilla.agent.lanes;
 
-import dev.flotilla.wire.Connection;
+import dev.flotilla.wire.connection.Connection;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -1,6 +1,6 @@
 package dev.flotilla.agent.lanes;
 
-import dev.flotilla.wire.Authorities;
+import dev.flotilla.wire.connection.Authorities;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;

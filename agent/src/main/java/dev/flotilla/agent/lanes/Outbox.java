@@ -1,13 +1,13 @@
 package dev.flotilla.agent.lanes;
 
-import dev.flotilla.wire.ControlMessage.FromAgent;
-import dev.flotilla.wire.ControlMessage.Goodbye;
-import dev.flotilla.wire.ControlMessage.Happened;
-import dev.flotilla.wire.ControlMessage.Progress;
-import dev.flotilla.wire.ControlMessage.Severity;
-import dev.flotilla.wire.ControlMessage.UpdateStep;
-import dev.flotilla.wire.ControlMessage.WorkerChanged;
-import dev.flotilla.wire.WorkerReport;
+import dev.flotilla.wire.fleet.WorkerReport;
+import dev.flotilla.wire.lanes.ControlMessage.FromAgent;
+import dev.flotilla.wire.lanes.ControlMessage.Goodbye;
+import dev.flotilla.wire.lanes.ControlMessage.Happened;
+import dev.flotilla.wire.lanes.ControlMessage.Progress;
+import dev.flotilla.wire.lanes.ControlMessage.Severity;
+import dev.flotilla.wire.lanes.ControlMessage.UpdateStep;
+import dev.flotilla.wire.lanes.ControlMessage.WorkerChanged;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -1,10 +1,10 @@
 package dev.flotilla.agent.lanes;
 
-import dev.flotilla.wire.Http1;
-import dev.flotilla.wire.Http1Limits;
-import dev.flotilla.wire.HttpCall;
-import dev.flotilla.wire.HttpHeaders;
-import dev.flotilla.wire.HttpReply;
+import dev.flotilla.wire.http.Http1;
+import dev.flotilla.wire.http.Http1Limits;
+import dev.flotilla.wire.http.HttpCall;
+import dev.flotilla.wire.http.HttpHeaders;
+import dev.flotilla.wire.http.HttpReply;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package dev.flotilla.agent.lanes;
 
-import dev.flotilla.wire.ControlMessage.UpdateOffered;
+import dev.flotilla.wire.lanes.ControlMessage.UpdateOffered;
 
 /** Hears what the control lane has for whoever replaces this agent. Every call returns at once. */
 public interface UpdateDesk {

@@ -2,9 +2,9 @@ package dev.flotilla.agent.lanes;
 
 import dev.flotilla.agent.lanes.LaneUpgrade.Caller;
 import dev.flotilla.agent.lanes.Workers.EnginePort;
-import dev.flotilla.wire.ControlMessage.LaneCount;
-import dev.flotilla.wire.ControlMessage.Welcome;
-import dev.flotilla.wire.LaneLine;
+import dev.flotilla.wire.lanes.ControlMessage.LaneCount;
+import dev.flotilla.wire.lanes.ControlMessage.Welcome;
+import dev.flotilla.wire.lanes.LaneLine;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

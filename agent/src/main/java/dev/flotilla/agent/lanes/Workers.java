@@ -1,7 +1,7 @@
 package dev.flotilla.agent.lanes;
 
-import dev.flotilla.wire.ControlMessage;
-import dev.flotilla.wire.WorkerReport;
+import dev.flotilla.wire.fleet.WorkerReport;
+import dev.flotilla.wire.lanes.ControlMessage;
 import java.util.List;
 
 /** The workers of this node, as the lanes see them. Every call returns at once. */

@@ -1,6 +1,6 @@
 package dev.flotilla.agent.node;
 
-import dev.flotilla.wire.NodeFacts.Accelerator;
+import dev.flotilla.wire.fleet.NodeFacts.Accelerator;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;

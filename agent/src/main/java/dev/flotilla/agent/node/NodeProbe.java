@@ -1,9 +1,9 @@
 package dev.flotilla.agent.node;
 
 import dev.flotilla.agent.node.ControlGroup.Memory;
-import dev.flotilla.wire.NodeFacts;
-import dev.flotilla.wire.NodeFacts.Accelerator;
-import dev.flotilla.wire.NodeFacts.EngineFacts;
+import dev.flotilla.wire.fleet.NodeFacts;
+import dev.flotilla.wire.fleet.NodeFacts.Accelerator;
+import dev.flotilla.wire.fleet.NodeFacts.EngineFacts;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;

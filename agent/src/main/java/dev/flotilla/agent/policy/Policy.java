@@ -1,8 +1,8 @@
 package dev.flotilla.agent.policy;
 
-import dev.flotilla.wire.EngineFlags;
-import dev.flotilla.wire.ReleaseKey;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.EngineFlags;
+import dev.flotilla.wire.fleet.WorkerSpec;
+import dev.flotilla.wire.release.ReleaseKey;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;

@@ -1,7 +1,7 @@
 package dev.flotilla.agent.policy;
 
 import dev.flotilla.agent.policy.Policy.EngineRule;
-import dev.flotilla.wire.ReleaseKey;
+import dev.flotilla.wire.release.ReleaseKey;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

@@ -1,6 +1,6 @@
 package dev.flotilla.agent.process;
 
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.WorkerSpec;
 import java.util.function.Predicate;
 
 /** How many slots a worker is started with whose recipe leaves that open. */

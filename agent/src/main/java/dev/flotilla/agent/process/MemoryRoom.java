@@ -1,9 +1,9 @@
 package dev.flotilla.agent.process;
 
-import dev.flotilla.wire.EngineFlags;
-import dev.flotilla.wire.NodeFacts;
-import dev.flotilla.wire.NodeFacts.Accelerator;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.EngineFlags;
+import dev.flotilla.wire.fleet.NodeFacts;
+import dev.flotilla.wire.fleet.NodeFacts.Accelerator;
+import dev.flotilla.wire.fleet.WorkerSpec;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;

@@ -1,9 +1,9 @@
 package dev.flotilla.agent.process;
 
 import dev.flotilla.agent.engine.EngineAdapter.Readiness;
-import dev.flotilla.wire.WorkerReport;
-import dev.flotilla.wire.WorkerReport.Phase;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.WorkerReport;
+import dev.flotilla.wire.fleet.WorkerReport.Phase;
+import dev.flotilla.wire.fleet.WorkerSpec;
 import java.time.Instant;
 import java.util.List;
 

@@ -2,12 +2,12 @@ package dev.flotilla.agent.process;
 
 import dev.flotilla.agent.engine.EngineAdapter;
 import dev.flotilla.agent.policy.Policy;
-import dev.flotilla.wire.ControlMessage.Happened;
-import dev.flotilla.wire.ControlMessage.Severity;
-import dev.flotilla.wire.Counted;
-import dev.flotilla.wire.LoopbackPorts;
-import dev.flotilla.wire.WorkerReport;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.connection.LoopbackPorts;
+import dev.flotilla.wire.fleet.WorkerReport;
+import dev.flotilla.wire.fleet.WorkerSpec;
+import dev.flotilla.wire.lanes.ControlMessage.Happened;
+import dev.flotilla.wire.lanes.ControlMessage.Severity;
+import dev.flotilla.wire.text.Counted;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.InstantSource;

@@ -1,8 +1,8 @@
 package dev.flotilla.agent.process;
 
 import dev.flotilla.agent.engine.ProgressListener;
-import dev.flotilla.wire.ControlMessage.Happened;
-import dev.flotilla.wire.WorkerReport;
+import dev.flotilla.wire.fleet.WorkerReport;
+import dev.flotilla.wire.lanes.ControlMessage.Happened;
 
 /**
  * Hears what the supervisor does. Calls about one worker come one after another, calls about

@@ -2,8 +2,8 @@ package dev.flotilla.agent.process;
 
 import dev.flotilla.agent.engine.EngineAdapter;
 import dev.flotilla.agent.policy.Policy;
-import dev.flotilla.wire.NodeFacts.EngineFacts;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.NodeFacts.EngineFacts;
+import dev.flotilla.wire.fleet.WorkerSpec;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;

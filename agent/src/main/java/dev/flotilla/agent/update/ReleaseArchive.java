@@ -1,6 +1,6 @@
 package dev.flotilla.agent.update;
 
-import dev.flotilla.wire.Release;
+import dev.flotilla.wire.release.Release;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

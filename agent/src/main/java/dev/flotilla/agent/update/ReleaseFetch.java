@@ -2,7 +2,7 @@ package dev.flotilla.agent.update;
 
 import dev.flotilla.agent.engine.ProgressListener;
 import dev.flotilla.agent.lanes.ReleaseSource;
-import dev.flotilla.wire.Release;
+import dev.flotilla.wire.release.Release;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

@@ -1,10 +1,10 @@
 package dev.flotilla.agent.update;
 
 import dev.flotilla.agent.update.Versions.Failure;
-import dev.flotilla.wire.ControlMessage.UpdateOffered;
-import dev.flotilla.wire.Release;
-import dev.flotilla.wire.ReleaseKey;
-import dev.flotilla.wire.ReleaseVersion;
+import dev.flotilla.wire.lanes.ControlMessage.UpdateOffered;
+import dev.flotilla.wire.release.Release;
+import dev.flotilla.wire.release.ReleaseKey;
+import dev.flotilla.wire.release.ReleaseVersion;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

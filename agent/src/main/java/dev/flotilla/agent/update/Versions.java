@@ -1,7 +1,7 @@
 package dev.flotilla.agent.update;
 
-import dev.flotilla.wire.Release;
-import dev.flotilla.wire.ReleaseVersion;
+import dev.flotilla.wire.release.Release;
+import dev.flotilla.wire.release.ReleaseVersion;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.agent.engine.EngineAdapter.Launch;
 import dev.flotilla.agent.engine.EngineAdapter.Readiness;
-import dev.flotilla.testkit.Script;
-import dev.flotilla.testkit.ScriptedEngine;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.testkit.scripted.Script;
+import dev.flotilla.testkit.scripted.ScriptedEngine;
+import dev.flotilla.wire.fleet.WorkerSpec;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;

@@ -2,14 +2,14 @@ package dev.flotilla.agent.lanes;
 
 import static org.awaitility.Awaitility.await;
 
-import dev.flotilla.wire.ControlCodec;
-import dev.flotilla.wire.ControlMessage;
-import dev.flotilla.wire.ControlMessage.FromHub;
-import dev.flotilla.wire.ControlMessage.Heartbeat;
-import dev.flotilla.wire.ControlMessage.Hello;
-import dev.flotilla.wire.ControlMessage.LanesWanted;
-import dev.flotilla.wire.ControlMessage.Welcome;
-import dev.flotilla.wire.LineReader;
+import dev.flotilla.wire.lanes.ControlCodec;
+import dev.flotilla.wire.lanes.ControlMessage;
+import dev.flotilla.wire.lanes.ControlMessage.FromHub;
+import dev.flotilla.wire.lanes.ControlMessage.Heartbeat;
+import dev.flotilla.wire.lanes.ControlMessage.Hello;
+import dev.flotilla.wire.lanes.ControlMessage.LanesWanted;
+import dev.flotilla.wire.lanes.ControlMessage.Welcome;
+import dev.flotilla.wire.lanes.LineReader;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,7 +1,7 @@
 package dev.flotilla.agent.lanes;
 
-import dev.flotilla.wire.ControlMessage.Desired;
-import dev.flotilla.wire.WorkerReport;
+import dev.flotilla.wire.fleet.WorkerReport;
+import dev.flotilla.wire.lanes.ControlMessage.Desired;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

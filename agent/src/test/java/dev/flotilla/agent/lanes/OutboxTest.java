@@ -2,12 +2,12 @@ package dev.flotilla.agent.lanes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.flotilla.wire.ControlMessage.FromAgent;
-import dev.flotilla.wire.ControlMessage.Happened;
-import dev.flotilla.wire.ControlMessage.Progress;
-import dev.flotilla.wire.ControlMessage.Severity;
-import dev.flotilla.wire.ControlMessage.WorkerChanged;
-import dev.flotilla.wire.WorkerReport.Phase;
+import dev.flotilla.wire.fleet.WorkerReport.Phase;
+import dev.flotilla.wire.lanes.ControlMessage.FromAgent;
+import dev.flotilla.wire.lanes.ControlMessage.Happened;
+import dev.flotilla.wire.lanes.ControlMessage.Progress;
+import dev.flotilla.wire.lanes.ControlMessage.Severity;
+import dev.flotilla.wire.lanes.ControlMessage.WorkerChanged;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.agent.lanes.LaneUpgrade.Caller;
-import dev.flotilla.wire.ControlMessage.LaneCount;
-import dev.flotilla.wire.ControlMessage.Welcome;
+import dev.flotilla.wire.lanes.ControlMessage.LaneCount;
+import dev.flotilla.wire.lanes.ControlMessage.Welcome;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;

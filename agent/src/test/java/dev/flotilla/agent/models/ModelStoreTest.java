@@ -11,7 +11,7 @@ import dev.flotilla.agent.engine.ModelForm;
 import dev.flotilla.agent.engine.ProgressListener;
 import dev.flotilla.agent.models.Downloader.FreeSpace;
 import dev.flotilla.agent.process.ModelFiles.ModelUnavailable;
-import dev.flotilla.testkit.Needs;
+import dev.flotilla.testkit.real.Needs;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.flotilla.agent.engine.ProgressListener;
 import dev.flotilla.agent.models.Downloader.FreeSpace;
 import dev.flotilla.agent.process.ModelFiles.ModelUnavailable;
-import dev.flotilla.testkit.Needs;
+import dev.flotilla.testkit.real.Needs;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -2,9 +2,9 @@ package dev.flotilla.agent.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.flotilla.wire.NodeFacts;
-import dev.flotilla.wire.NodeFacts.Accelerator;
-import dev.flotilla.wire.NodeFacts.EngineFacts;
+import dev.flotilla.wire.fleet.NodeFacts;
+import dev.flotilla.wire.fleet.NodeFacts.Accelerator;
+import dev.flotilla.wire.fleet.NodeFacts.EngineFacts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

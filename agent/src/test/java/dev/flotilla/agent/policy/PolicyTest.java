@@ -3,9 +3,9 @@ package dev.flotilla.agent.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.flotilla.wire.ReleaseKey;
-import dev.flotilla.wire.WorkerSpec;
-import dev.flotilla.wire.WorkerSpec.Chat;
+import dev.flotilla.wire.fleet.WorkerSpec;
+import dev.flotilla.wire.fleet.WorkerSpec.Chat;
+import dev.flotilla.wire.release.ReleaseKey;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,8 +2,8 @@ package dev.flotilla.agent.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.flotilla.wire.WorkerSpec;
-import dev.flotilla.wire.WorkerSpec.Reasoning;
+import dev.flotilla.wire.fleet.WorkerSpec;
+import dev.flotilla.wire.fleet.WorkerSpec.Reasoning;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 

@@ -5,7 +5,7 @@ import static dev.flotilla.agent.process.NodeUnderTest.lives;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.flotilla.testkit.Needs;
+import dev.flotilla.testkit.real.Needs;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;

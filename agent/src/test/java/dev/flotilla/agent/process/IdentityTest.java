@@ -5,10 +5,10 @@ import static dev.flotilla.agent.process.NodeUnderTest.lives;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.flotilla.testkit.Needs;
-import dev.flotilla.wire.LoopbackPorts;
-import dev.flotilla.wire.WorkerReport;
-import dev.flotilla.wire.WorkerReport.Phase;
+import dev.flotilla.testkit.real.Needs;
+import dev.flotilla.wire.connection.LoopbackPorts;
+import dev.flotilla.wire.fleet.WorkerReport;
+import dev.flotilla.wire.fleet.WorkerReport.Phase;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,9 +3,9 @@ package dev.flotilla.agent.process;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.agent.engine.EngineAdapter.MemoryNeed;
-import dev.flotilla.wire.NodeFacts;
-import dev.flotilla.wire.NodeFacts.Accelerator;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.NodeFacts;
+import dev.flotilla.wire.fleet.NodeFacts.Accelerator;
+import dev.flotilla.wire.fleet.WorkerSpec;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

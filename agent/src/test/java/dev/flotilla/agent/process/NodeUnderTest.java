@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.agent.policy.Policy;
 import dev.flotilla.agent.policy.PolicyRefused;
-import dev.flotilla.wire.ControlMessage.Happened;
-import dev.flotilla.wire.LoopbackPorts;
-import dev.flotilla.wire.WorkerReport;
-import dev.flotilla.wire.WorkerReport.Phase;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.connection.LoopbackPorts;
+import dev.flotilla.wire.fleet.WorkerReport;
+import dev.flotilla.wire.fleet.WorkerReport.Phase;
+import dev.flotilla.wire.fleet.WorkerSpec;
+import dev.flotilla.wire.lanes.ControlMessage.Happened;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,7 +3,7 @@ package dev.flotilla.agent.process;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.agent.process.PortOwners.Listener;
-import dev.flotilla.testkit.Needs;
+import dev.flotilla.testkit.real.Needs;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;

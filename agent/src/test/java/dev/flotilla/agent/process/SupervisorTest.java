@@ -5,9 +5,9 @@ import static dev.flotilla.agent.process.NodeUnderTest.lives;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.agent.engine.EngineAdapter.MemoryNeed;
-import dev.flotilla.wire.WorkerReport;
-import dev.flotilla.wire.WorkerReport.Phase;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.WorkerReport;
+import dev.flotilla.wire.fleet.WorkerReport.Phase;
+import dev.flotilla.wire.fleet.WorkerSpec;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

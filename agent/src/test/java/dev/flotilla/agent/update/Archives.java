@@ -1,7 +1,7 @@
 package dev.flotilla.agent.update;
 
-import dev.flotilla.wire.Release;
-import dev.flotilla.wire.ReleaseKey;
+import dev.flotilla.wire.release.Release;
+import dev.flotilla.wire.release.ReleaseKey;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -3,7 +3,7 @@ package dev.flotilla.agent.update;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.flotilla.wire.Release;
+import dev.flotilla.wire.release.Release;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,10 +2,10 @@ package dev.flotilla.agent.update;
 
 import dev.flotilla.agent.engine.ProgressListener;
 import dev.flotilla.agent.lanes.ReleaseSource;
-import dev.flotilla.wire.ControlMessage.UpdateOffered;
-import dev.flotilla.wire.ControlMessage.UpdateStep.Stage;
-import dev.flotilla.wire.Release;
-import dev.flotilla.wire.ReleaseKey;
+import dev.flotilla.wire.lanes.ControlMessage.UpdateOffered;
+import dev.flotilla.wire.lanes.ControlMessage.UpdateStep.Stage;
+import dev.flotilla.wire.release.Release;
+import dev.flotilla.wire.release.ReleaseKey;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;

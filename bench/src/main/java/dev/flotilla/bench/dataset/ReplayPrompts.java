@@ -1,7 +1,7 @@
 package dev.flotilla.bench.dataset;
 
 import dev.flotilla.bench.dataset.EntryReader.Bad;
-import dev.flotilla.wire.Counted;
+import dev.flotilla.wire.text.Counted;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -2,16 +2,16 @@ package dev.flotilla.bench.dataset;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.flotilla.wire.Deadline;
-import dev.flotilla.wire.DeadlineLimits;
-import dev.flotilla.wire.Deadlines;
-import dev.flotilla.wire.Http1;
-import dev.flotilla.wire.Http1Limits;
-import dev.flotilla.wire.HttpCall;
-import dev.flotilla.wire.HttpHeaders;
-import dev.flotilla.wire.HttpReply;
-import dev.flotilla.wire.Origin;
-import dev.flotilla.wire.ReplyCutShort;
+import dev.flotilla.wire.connection.Deadline;
+import dev.flotilla.wire.connection.DeadlineLimits;
+import dev.flotilla.wire.connection.Deadlines;
+import dev.flotilla.wire.connection.Origin;
+import dev.flotilla.wire.http.Http1;
+import dev.flotilla.wire.http.Http1Limits;
+import dev.flotilla.wire.http.HttpCall;
+import dev.flotilla.wire.http.HttpHeaders;
+import dev.flotilla.wire.http.HttpReply;
+import dev.flotilla.wire.http.ReplyCutShort;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package dev.flotilla.bench.launch;
 
 import dev.flotilla.bench.launch.ReadyQuestion.Answer;
-import dev.flotilla.wire.LoopbackPorts;
+import dev.flotilla.wire.connection.LoopbackPorts;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

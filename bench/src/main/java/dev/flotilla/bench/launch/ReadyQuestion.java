@@ -1,11 +1,11 @@
 package dev.flotilla.bench.launch;
 
-import dev.flotilla.wire.Http1;
-import dev.flotilla.wire.Http1Limits;
-import dev.flotilla.wire.HttpCall;
-import dev.flotilla.wire.HttpHeaders;
-import dev.flotilla.wire.HttpReply;
-import dev.flotilla.wire.SocketConnection;
+import dev.flotilla.wire.connection.SocketConnection;
+import dev.flotilla.wire.http.Http1;
+import dev.flotilla.wire.http.Http1Limits;
+import dev.flotilla.wire.http.HttpCall;
+import dev.flotilla.wire.http.HttpHeaders;
+import dev.flotilla.wire.http.HttpReply;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

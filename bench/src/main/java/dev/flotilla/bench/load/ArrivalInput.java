@@ -1,7 +1,7 @@
 package dev.flotilla.bench.load;
 
-import dev.flotilla.wire.Deadline;
-import dev.flotilla.wire.ReplyMalformed;
+import dev.flotilla.wire.connection.Deadline;
+import dev.flotilla.wire.http.ReplyMalformed;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.function.LongSupplier;

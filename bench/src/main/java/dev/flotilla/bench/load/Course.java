@@ -5,7 +5,7 @@ import dev.flotilla.bench.measure.Generator;
 import dev.flotilla.bench.measure.Load;
 import dev.flotilla.bench.measure.RequestRecord;
 import dev.flotilla.bench.measure.Run;
-import dev.flotilla.wire.Deadlines;
+import dev.flotilla.wire.connection.Deadlines;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;

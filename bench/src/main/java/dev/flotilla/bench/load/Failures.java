@@ -2,9 +2,9 @@ package dev.flotilla.bench.load;
 
 import dev.flotilla.bench.measure.RequestRecord.Kind;
 import dev.flotilla.bench.measure.RequestRecord.Outcome.Failed;
-import dev.flotilla.wire.DeadlineExceeded;
-import dev.flotilla.wire.EngineError;
-import dev.flotilla.wire.ReplyMalformed;
+import dev.flotilla.wire.connection.DeadlineExceeded;
+import dev.flotilla.wire.http.ReplyMalformed;
+import dev.flotilla.wire.openai.EngineError;
 import java.io.IOException;
 import java.time.Duration;
 import javax.net.ssl.SSLException;

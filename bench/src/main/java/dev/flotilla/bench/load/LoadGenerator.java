@@ -5,7 +5,7 @@ import dev.flotilla.bench.measure.Load;
 import dev.flotilla.bench.measure.RequestRecord;
 import dev.flotilla.bench.measure.RequestRecord.Outcome.Failed;
 import dev.flotilla.bench.measure.Run;
-import dev.flotilla.wire.Deadlines;
+import dev.flotilla.wire.connection.Deadlines;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

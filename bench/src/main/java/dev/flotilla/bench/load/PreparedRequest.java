@@ -1,7 +1,7 @@
 package dev.flotilla.bench.load;
 
 import dev.flotilla.bench.dataset.Prompt;
-import dev.flotilla.wire.HttpCall;
+import dev.flotilla.wire.http.HttpCall;
 
 /**
  * A request whose bytes are made.

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.flotilla.bench.dataset.Prompt;
 import dev.flotilla.bench.dataset.Prompt.Input;
 import dev.flotilla.bench.measure.Load;
-import dev.flotilla.wire.HttpHeaders;
+import dev.flotilla.wire.http.HttpHeaders;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

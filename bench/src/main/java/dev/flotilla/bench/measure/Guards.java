@@ -3,7 +3,7 @@ package dev.flotilla.bench.measure;
 import com.google.errorprone.annotations.FormatMethod;
 import dev.flotilla.bench.measure.Finding.Kind;
 import dev.flotilla.bench.measure.RequestRecord.CountedBy;
-import dev.flotilla.wire.Counted;
+import dev.flotilla.wire.text.Counted;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

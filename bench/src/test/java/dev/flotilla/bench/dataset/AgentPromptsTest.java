@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.data.Offset.offset;
 
 import dev.flotilla.bench.dataset.AgentPrompts.Conversation;
-import dev.flotilla.testkit.ScriptedEngine;
-import dev.flotilla.testkit.ScriptedEngine.Tokens;
-import dev.flotilla.wire.HttpHeaders;
+import dev.flotilla.testkit.scripted.ScriptedEngine;
+import dev.flotilla.testkit.scripted.ScriptedEngine.Tokens;
+import dev.flotilla.wire.http.HttpHeaders;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -5,9 +5,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.flotilla.testkit.Script;
-import dev.flotilla.testkit.ScriptedEngine;
-import dev.flotilla.wire.HttpHeaders;
+import dev.flotilla.testkit.scripted.Script;
+import dev.flotilla.testkit.scripted.ScriptedEngine;
+import dev.flotilla.wire.http.HttpHeaders;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

@@ -3,11 +3,11 @@ package dev.flotilla.bench.dataset;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.flotilla.testkit.ReceivedRequest;
-import dev.flotilla.testkit.Script;
-import dev.flotilla.testkit.ScriptedEngine;
-import dev.flotilla.testkit.ScriptedEngine.Tokens;
-import dev.flotilla.wire.HttpHeaders;
+import dev.flotilla.testkit.scripted.ReceivedRequest;
+import dev.flotilla.testkit.scripted.Script;
+import dev.flotilla.testkit.scripted.ScriptedEngine;
+import dev.flotilla.testkit.scripted.ScriptedEngine.Tokens;
+import dev.flotilla.wire.http.HttpHeaders;
 import java.net.URI;
 import java.util.HashSet;
 import java.util.List;

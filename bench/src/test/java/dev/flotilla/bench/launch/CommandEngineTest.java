@@ -3,7 +3,7 @@ package dev.flotilla.bench.launch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.flotilla.testkit.ScriptedEngine;
+import dev.flotilla.testkit.scripted.ScriptedEngine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.flotilla.bench.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.flotilla.testkit.LimitsPage;
+import dev.flotilla.testkit.real.LimitsPage;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 

@@ -14,7 +14,7 @@ import dev.flotilla.bench.measure.Run;
 import dev.flotilla.bench.measure.Runs;
 import dev.flotilla.bench.measure.Summary;
 import dev.flotilla.bench.measure.Sweep;
-import dev.flotilla.testkit.Needs;
+import dev.flotilla.testkit.real.Needs;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

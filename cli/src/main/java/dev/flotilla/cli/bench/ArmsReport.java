@@ -16,7 +16,7 @@ import dev.flotilla.bench.report.ResultJson;
 import dev.flotilla.bench.report.TextTable;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
-import dev.flotilla.wire.Counted;
+import dev.flotilla.wire.text.Counted;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

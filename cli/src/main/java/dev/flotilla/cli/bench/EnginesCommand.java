@@ -27,7 +27,7 @@ import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WrongUsage;
 import dev.flotilla.cli.serve.HomeOptions;
-import dev.flotilla.wire.NodeFacts;
+import dev.flotilla.wire.fleet.NodeFacts;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.InstantSource;

@@ -8,7 +8,7 @@ import dev.flotilla.bench.sweep.Trials;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Style;
 import dev.flotilla.cli.output.Text;
-import dev.flotilla.wire.Counted;
+import dev.flotilla.wire.text.Counted;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;

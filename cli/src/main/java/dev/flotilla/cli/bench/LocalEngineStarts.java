@@ -22,7 +22,7 @@ import dev.flotilla.cli.serve.AgentNews;
 import dev.flotilla.cli.serve.Engines;
 import dev.flotilla.cli.serve.ModelName;
 import dev.flotilla.cli.serve.UpModel;
-import dev.flotilla.wire.EngineFlags;
+import dev.flotilla.wire.fleet.EngineFlags;
 import java.nio.file.Path;
 import java.util.Map;
 

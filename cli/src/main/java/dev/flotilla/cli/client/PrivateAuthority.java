@@ -1,7 +1,7 @@
 package dev.flotilla.cli.client;
 
 import dev.flotilla.cli.output.WrongUsage;
-import dev.flotilla.wire.Authorities;
+import dev.flotilla.wire.connection.Authorities;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;

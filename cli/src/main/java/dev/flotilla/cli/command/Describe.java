@@ -10,7 +10,7 @@ import dev.flotilla.cli.output.Table;
 import dev.flotilla.cli.output.Table.Cell;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WrongUsage;
-import dev.flotilla.wire.Counted;
+import dev.flotilla.wire.text.Counted;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -10,7 +10,7 @@ import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Style;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.serve.HomeOptions;
-import dev.flotilla.wire.NodeFacts;
+import dev.flotilla.wire.fleet.NodeFacts;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;

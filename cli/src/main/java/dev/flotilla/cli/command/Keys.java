@@ -6,7 +6,7 @@ import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WrongUsage;
 import dev.flotilla.cli.serve.HomeLock;
-import dev.flotilla.wire.Names;
+import dev.flotilla.wire.text.Names;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;

@@ -11,7 +11,7 @@ import dev.flotilla.shape.probe.ProbeReply;
 import dev.flotilla.shape.probe.ProbeTarget;
 import dev.flotilla.shape.probe.UrlCaller;
 import dev.flotilla.shape.report.CompareReport;
-import dev.flotilla.wire.EngineError;
+import dev.flotilla.wire.openai.EngineError;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

@@ -15,7 +15,7 @@ import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.WrongUsage;
-import dev.flotilla.wire.Names;
+import dev.flotilla.wire.text.Names;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;

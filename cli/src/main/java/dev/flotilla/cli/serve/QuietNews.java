@@ -1,8 +1,8 @@
 package dev.flotilla.cli.serve;
 
 import dev.flotilla.agent.AgentListener;
-import dev.flotilla.wire.ControlMessage.Happened;
-import dev.flotilla.wire.WorkerReport;
+import dev.flotilla.wire.fleet.WorkerReport;
+import dev.flotilla.wire.lanes.ControlMessage.Happened;
 
 /**
  * Tells nobody: the hub in the same process hears all of it by its lane, and is looked at there.

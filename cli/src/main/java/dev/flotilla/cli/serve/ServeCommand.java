@@ -14,7 +14,7 @@ import dev.flotilla.engine.start.Budget;
 import dev.flotilla.engine.start.RunningEngine;
 import dev.flotilla.engine.start.StartOptions;
 import dev.flotilla.engine.start.StartRefused;
-import dev.flotilla.wire.Names;
+import dev.flotilla.wire.text.Names;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.InetSocketAddress;

@@ -8,7 +8,7 @@ import dev.flotilla.hub.spec.Problem;
 import dev.flotilla.hub.spec.Revisions;
 import dev.flotilla.hub.spec.Revisions.InForce;
 import dev.flotilla.hub.store.StoreFailed;
-import dev.flotilla.wire.Names;
+import dev.flotilla.wire.text.Names;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

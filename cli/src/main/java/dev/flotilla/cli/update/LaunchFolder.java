@@ -1,6 +1,6 @@
 package dev.flotilla.cli.update;
 
-import dev.flotilla.wire.ReleaseVersion;
+import dev.flotilla.wire.release.ReleaseVersion;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;

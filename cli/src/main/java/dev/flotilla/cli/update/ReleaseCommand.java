@@ -4,7 +4,7 @@ import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.WrongUsage;
-import dev.flotilla.wire.ReleaseKey;
+import dev.flotilla.wire.release.ReleaseKey;
 import java.io.IOException;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;

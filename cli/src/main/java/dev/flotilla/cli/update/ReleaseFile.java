@@ -2,8 +2,8 @@ package dev.flotilla.cli.update;
 
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.Text;
-import dev.flotilla.wire.Release;
-import dev.flotilla.wire.ReleaseKey;
+import dev.flotilla.wire.release.Release;
+import dev.flotilla.wire.release.ReleaseKey;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -8,7 +8,7 @@ import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
-import dev.flotilla.wire.Release;
+import dev.flotilla.wire.release.Release;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;

@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.cli.TestShell;
-import dev.flotilla.testkit.Script;
-import dev.flotilla.testkit.ScriptedEngine;
+import dev.flotilla.testkit.scripted.Script;
+import dev.flotilla.testkit.scripted.ScriptedEngine;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

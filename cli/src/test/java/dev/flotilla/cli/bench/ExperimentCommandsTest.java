@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.cli.TestShell;
-import dev.flotilla.testkit.Answer;
-import dev.flotilla.testkit.Needs;
-import dev.flotilla.testkit.Script;
-import dev.flotilla.testkit.ScriptedEngine;
+import dev.flotilla.testkit.real.Needs;
+import dev.flotilla.testkit.scripted.Answer;
+import dev.flotilla.testkit.scripted.Script;
+import dev.flotilla.testkit.scripted.ScriptedEngine;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

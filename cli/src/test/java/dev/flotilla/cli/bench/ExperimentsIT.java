@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.flotilla.cli.TestShell;
 import dev.flotilla.cli.fleet.FlotillaProcess;
 import dev.flotilla.cli.fleet.TestFleet;
-import dev.flotilla.testkit.Needs;
+import dev.flotilla.testkit.real.Needs;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

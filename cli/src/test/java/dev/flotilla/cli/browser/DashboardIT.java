@@ -9,8 +9,8 @@ import com.microsoft.playwright.assertions.LocatorAssertions.ContainsTextOptions
 import com.microsoft.playwright.assertions.LocatorAssertions.HasTextOptions;
 import com.microsoft.playwright.assertions.LocatorAssertions.IsEnabledOptions;
 import dev.flotilla.cli.fleet.TestFleet;
-import dev.flotilla.testkit.Chromium;
-import dev.flotilla.testkit.Needs;
+import dev.flotilla.testkit.real.Chromium;
+import dev.flotilla.testkit.real.Needs;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -2,7 +2,7 @@ package dev.flotilla.cli.clients;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.flotilla.testkit.Python;
+import dev.flotilla.testkit.real.Python;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.nio.file.Path;

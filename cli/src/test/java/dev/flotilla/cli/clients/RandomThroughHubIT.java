@@ -8,7 +8,7 @@ import dev.flotilla.bench.dataset.DatasetOptions;
 import dev.flotilla.bench.dataset.Datasets;
 import dev.flotilla.bench.dataset.Prompt;
 import dev.flotilla.bench.dataset.Server;
-import dev.flotilla.wire.HttpHeaders;
+import dev.flotilla.wire.http.HttpHeaders;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;

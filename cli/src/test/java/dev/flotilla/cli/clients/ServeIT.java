@@ -2,7 +2,7 @@ package dev.flotilla.cli.clients;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.flotilla.testkit.Python;
+import dev.flotilla.testkit.real.Python;
 import dev.langchain4j.agent.tool.ToolSpecification;
 import dev.langchain4j.data.message.UserMessage;
 import dev.langchain4j.model.chat.request.ChatRequest;

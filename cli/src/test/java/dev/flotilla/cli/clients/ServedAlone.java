@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.cli.fleet.FlotillaProcess;
-import dev.flotilla.testkit.ChatTemplate;
-import dev.flotilla.testkit.SmallModel;
+import dev.flotilla.testkit.real.ChatTemplate;
+import dev.flotilla.testkit.real.SmallModel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,8 +3,8 @@ package dev.flotilla.cli.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.cli.TestShell;
-import dev.flotilla.testkit.Script;
-import dev.flotilla.testkit.ScriptedEngine;
+import dev.flotilla.testkit.scripted.Script;
+import dev.flotilla.testkit.scripted.ScriptedEngine;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;

@@ -7,7 +7,7 @@ import dev.flotilla.cli.TestShell;
 import dev.flotilla.cli.client.HubClient;
 import dev.flotilla.hub.Hub;
 import dev.flotilla.hub.HubConfig;
-import dev.flotilla.testkit.ScriptedEngine;
+import dev.flotilla.testkit.scripted.ScriptedEngine;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;

@@ -3,11 +3,11 @@ package dev.flotilla.cli.compare;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.cli.TestShell;
-import dev.flotilla.testkit.EmbeddingLie;
-import dev.flotilla.testkit.Lie;
-import dev.flotilla.testkit.LyingEngine;
-import dev.flotilla.testkit.Script;
-import dev.flotilla.testkit.ScriptedEngine;
+import dev.flotilla.testkit.scripted.EmbeddingLie;
+import dev.flotilla.testkit.scripted.Lie;
+import dev.flotilla.testkit.scripted.LyingEngine;
+import dev.flotilla.testkit.scripted.Script;
+import dev.flotilla.testkit.scripted.ScriptedEngine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,9 +3,9 @@ package dev.flotilla.cli.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.flotilla.testkit.Gate;
-import dev.flotilla.testkit.Script;
-import dev.flotilla.testkit.ScriptedEngine;
+import dev.flotilla.testkit.scripted.Gate;
+import dev.flotilla.testkit.scripted.Script;
+import dev.flotilla.testkit.scripted.ScriptedEngine;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.cli.TestShell;
-import dev.flotilla.testkit.SmallModel;
+import dev.flotilla.testkit.real.SmallModel;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -3,7 +3,7 @@ package dev.flotilla.cli.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.flotilla.testkit.ProcessTree;
+import dev.flotilla.testkit.real.ProcessTree;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URL;

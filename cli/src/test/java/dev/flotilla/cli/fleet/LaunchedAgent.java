@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.cli.update.LaunchFolder;
 import dev.flotilla.cli.update.ReleaseFile;
-import dev.flotilla.testkit.ProcessTree;
-import dev.flotilla.wire.ReleaseKey;
+import dev.flotilla.testkit.real.ProcessTree;
+import dev.flotilla.wire.release.ReleaseKey;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -9,7 +9,7 @@ import dev.flotilla.hub.fleet.NodeView;
 import dev.flotilla.hub.fleet.WorkerView.State;
 import dev.flotilla.hub.proof.ProofLimits;
 import dev.flotilla.hub.spec.Revisions;
-import dev.flotilla.testkit.Needs;
+import dev.flotilla.testkit.real.Needs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.cli.TestShell;
-import dev.flotilla.testkit.Needs;
+import dev.flotilla.testkit.real.Needs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;

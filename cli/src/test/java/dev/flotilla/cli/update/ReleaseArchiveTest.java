@@ -3,7 +3,7 @@ package dev.flotilla.cli.update;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.cli.TestShell;
-import dev.flotilla.wire.ReleaseKey;
+import dev.flotilla.wire.release.ReleaseKey;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import dev.flotilla.engine.Ending;
 import dev.flotilla.engine.Engine;
 import dev.flotilla.engine.Wakeup;
 import dev.flotilla.engine.serve.AnswerReader.Said;
-import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.openai.ApiError;
 import io.helidon.webserver.CloseConnectionException;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,7 +1,7 @@
 package dev.flotilla.engine.serve;
 
 import dev.flotilla.engine.RequestRefused;
-import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.openai.ApiError;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.http.RequestException;
 import io.helidon.webserver.CloseConnectionException;

@@ -2,9 +2,9 @@ package dev.flotilla.engine.serve;
 
 import dev.flotilla.engine.Engine;
 import dev.flotilla.engine.RequestRefused;
-import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.RequestScan;
-import dev.flotilla.wire.RequestScan.Endpoint;
+import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.openai.RequestScan;
+import dev.flotilla.wire.openai.RequestScan.Endpoint;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.webserver.WebServer;

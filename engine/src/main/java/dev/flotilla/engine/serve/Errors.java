@@ -1,9 +1,9 @@
 package dev.flotilla.engine.serve;
 
-import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.ApiErrors;
-import dev.flotilla.wire.HttpRefusals;
-import dev.flotilla.wire.Names;
+import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.openai.ApiErrors;
+import dev.flotilla.wire.server.HttpRefusals;
+import dev.flotilla.wire.text.Names;
 import io.helidon.http.DirectHandler;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;

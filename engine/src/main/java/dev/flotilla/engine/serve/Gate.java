@@ -1,7 +1,7 @@
 package dev.flotilla.engine.serve;
 
-import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.BrowserGuard;
+import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.server.BrowserGuard;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;

@@ -1,7 +1,7 @@
 package dev.flotilla.engine.serve;
 
 import dev.flotilla.engine.RequestRefused;
-import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.openai.ApiError;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

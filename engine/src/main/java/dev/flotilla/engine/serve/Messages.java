@@ -76,7 +76,7 @@ final class Messages {
             : RequestRefused.notCapable(
                 "messages",
                 "this engine reads text alone, and %s has a part of the type %s: leave it out"
-                    .formatted(place, dev.flotilla.wire.Names.shown(type)));
+                    .formatted(place, dev.flotilla.wire.text.Names.shown(type)));
       }
       text.append(part.path("text").stringValue());
     }

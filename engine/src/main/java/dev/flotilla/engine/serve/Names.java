@@ -1,7 +1,7 @@
 package dev.flotilla.engine.serve;
 
 import dev.flotilla.engine.RequestRefused;
-import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.openai.ApiError;
 import java.time.InstantSource;
 import java.util.HexFormat;
 import java.util.random.RandomGenerator;
@@ -34,7 +34,7 @@ final class Names {
               "invalid_request_error",
               "model_not_found",
               "the model "
-                  + dev.flotilla.wire.Names.shown(asked)
+                  + dev.flotilla.wire.text.Names.shown(asked)
                   + " does not exist here; this server has "
                   + model,
               "model",

@@ -1,10 +1,10 @@
 package dev.flotilla.engine.serve;
 
 import dev.flotilla.engine.RequestRefused;
+import dev.flotilla.gguf.sandbox.TemplateRefused;
 import dev.flotilla.gguf.template.ChatTemplate;
-import dev.flotilla.gguf.template.TemplateRefused;
-import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.TemplateArguments;
+import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.openai.TemplateArguments;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.Arrays;

@@ -1,7 +1,7 @@
 package dev.flotilla.engine.serve;
 
 import dev.flotilla.engine.serve.AnswerReader.Said;
-import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.openai.ApiError;
 import java.io.IOException;
 import java.util.List;
 

@@ -3,8 +3,8 @@ package dev.flotilla.engine.serve;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.flotilla.engine.serve.AnswerReader.Said;
-import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.ApiErrors;
+import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.openai.ApiErrors;
 import io.helidon.http.HeaderNames;
 import io.helidon.webserver.http.ServerResponse;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package dev.flotilla.engine.serve;
 
 import dev.flotilla.engine.serve.AnswerReader.Said;
-import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.openai.ApiError;
 import io.helidon.http.HeaderValues;
 import io.helidon.webserver.http.ServerResponse;
 import java.util.ArrayList;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.engine.sample.TokenMask;
-import dev.flotilla.testkit.RealEngine;
-import dev.flotilla.testkit.RealServer;
-import dev.flotilla.testkit.TestClient;
+import dev.flotilla.testkit.client.TestClient;
+import dev.flotilla.testkit.real.RealEngine;
+import dev.flotilla.testkit.real.RealServer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.Supplier;

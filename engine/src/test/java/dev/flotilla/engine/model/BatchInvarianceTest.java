@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import dev.flotilla.engine.kernel.Workers;
 import dev.flotilla.gguf.GgufHeader;
-import dev.flotilla.testkit.SmallModel;
+import dev.flotilla.testkit.real.SmallModel;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,10 +1,10 @@
 package dev.flotilla.engine.model;
 
-import dev.flotilla.testkit.GemmaModel;
-import dev.flotilla.testkit.RandomBlocks;
-import dev.flotilla.testkit.RandomModel;
-import dev.flotilla.testkit.RandomModel.Family;
-import dev.flotilla.testkit.SmallModel;
+import dev.flotilla.testkit.model.RandomBlocks;
+import dev.flotilla.testkit.model.RandomModel;
+import dev.flotilla.testkit.model.RandomModel.Family;
+import dev.flotilla.testkit.real.GemmaModel;
+import dev.flotilla.testkit.real.SmallModel;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

@@ -3,7 +3,7 @@ package dev.flotilla.engine.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.engine.schedule.ScheduleLimits;
-import dev.flotilla.testkit.LimitsPage;
+import dev.flotilla.testkit.real.LimitsPage;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 

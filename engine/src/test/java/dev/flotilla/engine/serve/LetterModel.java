@@ -2,7 +2,7 @@ package dev.flotilla.engine.serve;
 
 import dev.flotilla.gguf.GgufHeader;
 import dev.flotilla.gguf.GgufRefused;
-import dev.flotilla.testkit.GgufWriter;
+import dev.flotilla.testkit.model.GgufWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.engine.Engine;
 import dev.flotilla.engine.schedule.ScheduleLimits;
-import dev.flotilla.testkit.TestClient;
+import dev.flotilla.testkit.client.TestClient;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;

@@ -3,9 +3,9 @@ package dev.flotilla.engine.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.flotilla.testkit.MixedLoad;
-import dev.flotilla.testkit.SmallModel;
-import dev.flotilla.testkit.TestClient;
+import dev.flotilla.testkit.client.MixedLoad;
+import dev.flotilla.testkit.client.TestClient;
+import dev.flotilla.testkit.real.SmallModel;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.junit.jupiter.api.Test;

@@ -2,8 +2,8 @@ package dev.flotilla.engine.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.flotilla.testkit.TestClient;
-import dev.flotilla.testkit.TestClient.Reply;
+import dev.flotilla.testkit.client.TestClient;
+import dev.flotilla.testkit.client.TestClient.Reply;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;

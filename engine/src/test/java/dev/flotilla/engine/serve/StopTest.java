@@ -3,8 +3,8 @@ package dev.flotilla.engine.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.flotilla.testkit.TestClient;
-import dev.flotilla.testkit.TestClient.Reply;
+import dev.flotilla.testkit.client.TestClient;
+import dev.flotilla.testkit.client.TestClient.Reply;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;

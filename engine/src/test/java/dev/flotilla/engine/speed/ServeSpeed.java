@@ -5,7 +5,7 @@ import dev.flotilla.gguf.GgufHeader;
 import dev.flotilla.gguf.GgufRefused;
 import dev.flotilla.gguf.MemoryArithmetic;
 import dev.flotilla.gguf.MemoryArithmetic.CacheLayout;
-import dev.flotilla.testkit.SmallModel;
+import dev.flotilla.testkit.real.SmallModel;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -10,7 +10,7 @@ import dev.flotilla.engine.model.StepClock;
 import dev.flotilla.engine.model.StepClock.Part;
 import dev.flotilla.engine.model.Transformer;
 import dev.flotilla.gguf.GgufHeader;
-import dev.flotilla.testkit.SmallModel;
+import dev.flotilla.testkit.real.SmallModel;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.file.Path;

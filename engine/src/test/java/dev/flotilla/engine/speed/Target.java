@@ -1,7 +1,7 @@
 package dev.flotilla.engine.speed;
 
-import dev.flotilla.testkit.RealEngine;
-import dev.flotilla.testkit.RealServer;
+import dev.flotilla.testkit.real.RealEngine;
+import dev.flotilla.testkit.real.RealServer;
 import java.io.BufferedReader;
 import java.io.Closeable;
 import java.io.IOException;

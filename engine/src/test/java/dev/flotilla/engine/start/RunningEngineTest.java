@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.flotilla.engine.model.KvType;
 import dev.flotilla.engine.serve.ServeSettings;
 import dev.flotilla.engine.serve.ServerLimits;
-import dev.flotilla.testkit.SmallModel;
+import dev.flotilla.testkit.real.SmallModel;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -1,6 +1,13 @@
 package dev.flotilla.gguf.template;
 
-import dev.flotilla.gguf.template.TemplateRefused.Kind;
+import dev.flotilla.gguf.jinja.Parser;
+import dev.flotilla.gguf.jinja.Stmt;
+import dev.flotilla.gguf.python.Kinds;
+import dev.flotilla.gguf.sandbox.Budget;
+import dev.flotilla.gguf.sandbox.Failure;
+import dev.flotilla.gguf.sandbox.TemplateLimits;
+import dev.flotilla.gguf.sandbox.TemplateRefused;
+import dev.flotilla.gguf.sandbox.TemplateRefused.Kind;
 import java.time.Clock;
 import java.util.HashMap;
 import java.util.List;

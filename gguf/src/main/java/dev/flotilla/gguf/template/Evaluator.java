@@ -1,5 +1,19 @@
 package dev.flotilla.gguf.template;
 
+import dev.flotilla.gguf.jinja.Expr;
+import dev.flotilla.gguf.python.Arguments;
+import dev.flotilla.gguf.python.Attributes;
+import dev.flotilla.gguf.python.Callable;
+import dev.flotilla.gguf.python.Kinds;
+import dev.flotilla.gguf.python.None;
+import dev.flotilla.gguf.python.Numbers;
+import dev.flotilla.gguf.python.Operators;
+import dev.flotilla.gguf.python.Slices;
+import dev.flotilla.gguf.python.Tuple;
+import dev.flotilla.gguf.python.Undefined;
+import dev.flotilla.gguf.python.Written;
+import dev.flotilla.gguf.sandbox.Budget;
+import dev.flotilla.gguf.sandbox.Failure;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

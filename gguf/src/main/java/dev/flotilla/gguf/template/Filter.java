@@ -1,5 +1,8 @@
 package dev.flotilla.gguf.template;
 
+import dev.flotilla.gguf.python.Arguments;
+import dev.flotilla.gguf.sandbox.Budget;
+
 /** What stands behind a {@code |}. */
 @FunctionalInterface
 interface Filter {

@@ -1,5 +1,17 @@
 package dev.flotilla.gguf.template;
 
+import dev.flotilla.gguf.python.Arguments;
+import dev.flotilla.gguf.python.Attributes;
+import dev.flotilla.gguf.python.Callable;
+import dev.flotilla.gguf.python.Kinds;
+import dev.flotilla.gguf.python.Markup;
+import dev.flotilla.gguf.python.None;
+import dev.flotilla.gguf.python.Numbers;
+import dev.flotilla.gguf.python.TextMethods;
+import dev.flotilla.gguf.python.Undefined;
+import dev.flotilla.gguf.python.Written;
+import dev.flotilla.gguf.sandbox.Budget;
+import dev.flotilla.gguf.sandbox.Failure;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.math.RoundingMode;
@@ -24,8 +36,7 @@ final class Filters {
     return value instanceof Markup markup
         ? TextFilters.ALL.containsKey(name) // what a text is changed into keeps its mark
             ? Markup.marked(filter.apply(budget, markup.text(), arguments))
-            : filter.apply(
-                budget, KEEP_THE_MARK.contains(name) ? value : markup.text(), arguments)
+            : filter.apply(budget, KEEP_THE_MARK.contains(name) ? value : markup.text(), arguments)
         : filter.apply(budget, value, arguments);
   }
 

@@ -1,6 +1,13 @@
 package dev.flotilla.gguf.template;
 
-import dev.flotilla.gguf.template.Callable.Function;
+import dev.flotilla.gguf.python.Arguments;
+import dev.flotilla.gguf.python.Callable.Function;
+import dev.flotilla.gguf.python.Namespace;
+import dev.flotilla.gguf.python.None;
+import dev.flotilla.gguf.python.Numbers;
+import dev.flotilla.gguf.python.Written;
+import dev.flotilla.gguf.sandbox.Budget;
+import dev.flotilla.gguf.sandbox.Failure;
 import java.time.Clock;
 import java.time.ZonedDateTime;
 import java.util.ArrayList;

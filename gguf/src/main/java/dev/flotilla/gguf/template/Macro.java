@@ -1,7 +1,13 @@
 package dev.flotilla.gguf.template;
 
-import dev.flotilla.gguf.template.Stmt.Parameter;
-import dev.flotilla.gguf.template.Stmt.Signature;
+import dev.flotilla.gguf.jinja.Stmt.Parameter;
+import dev.flotilla.gguf.jinja.Stmt.Signature;
+import dev.flotilla.gguf.python.Arguments;
+import dev.flotilla.gguf.python.Callable;
+import dev.flotilla.gguf.python.Tuple;
+import dev.flotilla.gguf.python.Undefined;
+import dev.flotilla.gguf.sandbox.Budget;
+import dev.flotilla.gguf.sandbox.Failure;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,14 @@
 package dev.flotilla.gguf.template;
 
-import dev.flotilla.gguf.template.Stmt.Target;
+import dev.flotilla.gguf.jinja.Expr;
+import dev.flotilla.gguf.jinja.Stmt;
+import dev.flotilla.gguf.jinja.Stmt.Target;
+import dev.flotilla.gguf.python.Kinds;
+import dev.flotilla.gguf.python.Loop;
+import dev.flotilla.gguf.python.Namespace;
+import dev.flotilla.gguf.python.Written;
+import dev.flotilla.gguf.sandbox.Budget;
+import dev.flotilla.gguf.sandbox.Failure;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.flotilla.gguf.template;
 
+import dev.flotilla.gguf.python.Undefined;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,13 @@
 package dev.flotilla.gguf.template;
 
+import dev.flotilla.gguf.python.Arguments;
+import dev.flotilla.gguf.python.Attributes;
+import dev.flotilla.gguf.python.Kinds;
+import dev.flotilla.gguf.python.Lazy;
+import dev.flotilla.gguf.python.Split;
+import dev.flotilla.gguf.python.Undefined;
+import dev.flotilla.gguf.sandbox.Budget;
+import dev.flotilla.gguf.sandbox.Failure;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -15,8 +23,10 @@ final class Selections {
           "map", Selections::map,
           "select", (budget, value, arguments) -> select(budget, value, arguments, true),
           "reject", (budget, value, arguments) -> select(budget, value, arguments, false),
-          "selectattr", (budget, value, arguments) -> selectAttribute(budget, value, arguments, true),
-          "rejectattr", (budget, value, arguments) -> selectAttribute(budget, value, arguments, false));
+          "selectattr",
+              (budget, value, arguments) -> selectAttribute(budget, value, arguments, true),
+          "rejectattr",
+              (budget, value, arguments) -> selectAttribute(budget, value, arguments, false));
 
   private Selections() {}
 
@@ -55,8 +65,7 @@ final class Selections {
         });
   }
 
-  private static Object select(
-      Budget budget, Object value, Arguments arguments, boolean wanted) {
+  private static Object select(Budget budget, Object value, Arguments arguments, boolean wanted) {
     Predicate<Object> test = test(budget, arguments);
     return kept(budget, value, item -> test.test(item) == wanted);
   }
@@ -68,8 +77,7 @@ final class Selections {
     }
     Object path = arguments.positional().getFirst();
     Predicate<Object> test = test(budget, arguments.after(1));
-    return kept(
-        budget, value, item -> test.test(path(item, path, budget)) == wanted);
+    return kept(budget, value, item -> test.test(path(item, path, budget)) == wanted);
   }
 
   private static Predicate<Object> test(Budget budget, Arguments arguments) {
@@ -115,9 +123,7 @@ final class Selections {
   }
 
   private static Iterator<Object> source(Budget budget, Object value) {
-    return Kinds.truth(value)
-        ? Kinds.walk(value, budget)
-        : List.<Object>of().iterator();
+    return Kinds.truth(value) ? Kinds.walk(value, budget) : List.<Object>of().iterator();
   }
 
   /** What a dotted path such as {@code function.name} or a number leads to. */

@@ -1,6 +1,20 @@
 package dev.flotilla.gguf.template;
 
-import dev.flotilla.gguf.template.Arguments.Bound;
+import dev.flotilla.gguf.python.Arguments;
+import dev.flotilla.gguf.python.Arguments.Bound;
+import dev.flotilla.gguf.python.Attributes;
+import dev.flotilla.gguf.python.Kinds;
+import dev.flotilla.gguf.python.Lazy;
+import dev.flotilla.gguf.python.None;
+import dev.flotilla.gguf.python.Numbers;
+import dev.flotilla.gguf.python.Operators;
+import dev.flotilla.gguf.python.Order;
+import dev.flotilla.gguf.python.Split;
+import dev.flotilla.gguf.python.Tuple;
+import dev.flotilla.gguf.python.Undefined;
+import dev.flotilla.gguf.python.Written;
+import dev.flotilla.gguf.sandbox.Budget;
+import dev.flotilla.gguf.sandbox.Failure;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -98,8 +112,7 @@ final class SequenceFilters {
         keys.add(Selections.path(item, name, budget));
       }
     } else {
-      keys.add(
-          attribute instanceof None ? item : Selections.path(item, attribute, budget));
+      keys.add(attribute instanceof None ? item : Selections.path(item, attribute, budget));
     }
     if (!caseSensitive) {
       keys.replaceAll(key -> key instanceof String text ? text.toLowerCase(Locale.ROOT) : key);
@@ -118,11 +131,7 @@ final class SequenceFilters {
   }
 
   private static List<Object> sorted(
-      Budget budget,
-      List<Object> items,
-      Object attribute,
-      boolean caseSensitive,
-      boolean reverse) {
+      Budget budget, List<Object> items, Object attribute, boolean caseSensitive, boolean reverse) {
     Comparator<Object> order = Order.comparator(budget);
     Comparator<Object> byKey =
         (a, b) ->
@@ -146,8 +155,7 @@ final class SequenceFilters {
     return Lazy.over(value, kept.iterator());
   }
 
-  private static Object extreme(
-      Budget budget, Object value, Arguments arguments, String name) {
+  private static Object extreme(Budget budget, Object value, Arguments arguments, String name) {
     Bound bound = arguments.bind(name, "case_sensitive", "attribute");
     List<Object> sorted =
         sorted(
@@ -166,8 +174,7 @@ final class SequenceFilters {
     Object sum = bound.or(1, 0L);
     Object attribute = bound.or(0, None.NONE);
     for (Object item : Kinds.elements(value, budget)) {
-      Object part =
-          attribute instanceof None ? item : Selections.path(item, attribute, budget);
+      Object part = attribute instanceof None ? item : Selections.path(item, attribute, budget);
       sum = Operators.apply("+", sum, part, budget);
     }
     return sum;
@@ -232,12 +239,7 @@ final class SequenceFilters {
     List<Object> group = new ArrayList<>();
     Object before = None.NONE;
     for (Object item :
-        sorted(
-            budget,
-            Kinds.elements(value, budget),
-            attribute,
-            caseSensitive,
-            false)) {
+        sorted(budget, Kinds.elements(value, budget), attribute, caseSensitive, false)) {
       Object key = sortKey(budget, item, attribute, caseSensitive);
       if (group.isEmpty() || !Order.equal(before, key, budget)) {
         group = new ArrayList<>();

@@ -3,8 +3,10 @@ package dev.flotilla.gguf.template;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.flotilla.gguf.template.TemplateRefused.Kind;
-import dev.flotilla.testkit.LimitsPage;
+import dev.flotilla.gguf.sandbox.TemplateLimits;
+import dev.flotilla.gguf.sandbox.TemplateRefused;
+import dev.flotilla.gguf.sandbox.TemplateRefused.Kind;
+import dev.flotilla.testkit.real.LimitsPage;
 import java.time.Clock;
 import java.util.Collections;
 import java.util.List;

@@ -3,7 +3,9 @@ package dev.flotilla.gguf.template;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.flotilla.testkit.Needs;
+import dev.flotilla.gguf.sandbox.TemplateLimits;
+import dev.flotilla.gguf.sandbox.TemplateRefused;
+import dev.flotilla.testkit.real.Needs;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;

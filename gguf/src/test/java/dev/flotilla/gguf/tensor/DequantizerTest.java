@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.gguf.TensorType;
-import dev.flotilla.testkit.Python;
+import dev.flotilla.testkit.real.Python;
 import java.lang.foreign.MemorySegment;
 import java.net.URISyntaxException;
 import java.net.URL;

@@ -3,7 +3,7 @@ package dev.flotilla.gguf.tokenizer;
 import dev.flotilla.gguf.GgufHeader;
 import dev.flotilla.gguf.GgufRefused;
 import dev.flotilla.gguf.StringTable;
-import dev.flotilla.testkit.GgufWriter;
+import dev.flotilla.testkit.model.GgufWriter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.gguf.GgufHeader;
 import dev.flotilla.gguf.GgufRefused;
-import dev.flotilla.testkit.GgufWriter;
+import dev.flotilla.testkit.model.GgufWriter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

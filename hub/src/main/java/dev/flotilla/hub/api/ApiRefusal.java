@@ -1,6 +1,6 @@
 package dev.flotilla.hub.api;
 
-import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.openai.ApiError;
 
 /** Ends a request with an error reply. */
 final class ApiRefusal extends Exception {

@@ -1,8 +1,8 @@
 package dev.flotilla.hub.api;
 
 import dev.flotilla.hub.server.JsonErrors;
-import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.BrowserGuard;
+import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.server.BrowserGuard;
 import io.helidon.http.HeaderNames;
 import io.helidon.webserver.http.HttpRules;
 import io.helidon.webserver.http.HttpService;

@@ -1,6 +1,6 @@
 package dev.flotilla.hub.api;
 
-import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.lanes.ControlMessage.Severity;
 import java.time.Instant;
 import java.util.List;
 

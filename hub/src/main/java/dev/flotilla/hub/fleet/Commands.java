@@ -1,6 +1,6 @@
 package dev.flotilla.hub.fleet;
 
-import dev.flotilla.wire.Counted;
+import dev.flotilla.wire.text.Counted;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -11,7 +11,7 @@ import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.spec.FleetSpec;
 import dev.flotilla.hub.store.FleetMemory;
 import dev.flotilla.hub.store.Journal;
-import dev.flotilla.wire.ControlMessage;
+import dev.flotilla.wire.lanes.ControlMessage;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;

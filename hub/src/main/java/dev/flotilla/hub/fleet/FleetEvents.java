@@ -2,10 +2,10 @@ package dev.flotilla.hub.fleet;
 
 import dev.flotilla.hub.fleet.WorkerView.State;
 import dev.flotilla.hub.store.Journal;
-import dev.flotilla.wire.ControlMessage;
-import dev.flotilla.wire.ControlMessage.Severity;
-import dev.flotilla.wire.Counted;
-import dev.flotilla.wire.WorkerReport;
+import dev.flotilla.wire.fleet.WorkerReport;
+import dev.flotilla.wire.lanes.ControlMessage;
+import dev.flotilla.wire.lanes.ControlMessage.Severity;
+import dev.flotilla.wire.text.Counted;
 import java.time.Duration;
 import java.util.Set;
 

@@ -2,9 +2,9 @@ package dev.flotilla.hub.fleet;
 
 import dev.flotilla.hub.fleet.WorkerView.State;
 import dev.flotilla.hub.routing.Dialer;
-import dev.flotilla.wire.WorkerReport;
-import dev.flotilla.wire.WorkerReport.Phase;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.WorkerReport;
+import dev.flotilla.wire.fleet.WorkerReport.Phase;
+import dev.flotilla.wire.fleet.WorkerSpec;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

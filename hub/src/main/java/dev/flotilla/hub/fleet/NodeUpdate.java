@@ -1,6 +1,6 @@
 package dev.flotilla.hub.fleet;
 
-import dev.flotilla.wire.ControlMessage.UpdateOffered;
+import dev.flotilla.wire.lanes.ControlMessage.UpdateOffered;
 
 /**
  * How far a node is with a version that it was offered.

@@ -1,6 +1,6 @@
 package dev.flotilla.hub.fleet;
 
-import dev.flotilla.wire.NodeFacts;
+import dev.flotilla.wire.fleet.NodeFacts;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

@@ -1,9 +1,9 @@
 package dev.flotilla.hub.fleet;
 
 import dev.flotilla.hub.spec.FleetSpec;
-import dev.flotilla.wire.Names;
-import dev.flotilla.wire.NodeFacts;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.NodeFacts;
+import dev.flotilla.wire.fleet.WorkerSpec;
+import dev.flotilla.wire.text.Names;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;

@@ -1,6 +1,6 @@
 package dev.flotilla.hub.fleet;
 
-import dev.flotilla.wire.ControlMessage;
+import dev.flotilla.wire.lanes.ControlMessage;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.flotilla.hub.fleet;
 
 import dev.flotilla.hub.routing.Target;
-import dev.flotilla.wire.NodeFacts;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.NodeFacts;
+import dev.flotilla.wire.fleet.WorkerSpec;
 import java.util.Optional;
 
 /**

@@ -2,7 +2,7 @@ package dev.flotilla.hub.fleet;
 
 import dev.flotilla.hub.fleet.FleetWorker.Exit;
 import dev.flotilla.hub.fleet.WorkerView.State;
-import dev.flotilla.wire.NodeFacts;
+import dev.flotilla.wire.fleet.NodeFacts;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

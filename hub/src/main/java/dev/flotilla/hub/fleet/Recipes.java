@@ -1,8 +1,8 @@
 package dev.flotilla.hub.fleet;
 
 import dev.flotilla.hub.spec.FleetSpec;
-import dev.flotilla.wire.NodeFacts;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.NodeFacts;
+import dev.flotilla.wire.fleet.WorkerSpec;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;

@@ -3,7 +3,7 @@ package dev.flotilla.hub.fleet;
 import dev.flotilla.hub.fleet.FleetNode.Contact;
 import dev.flotilla.hub.fleet.FleetWorker.Exit;
 import dev.flotilla.hub.fleet.WorkerView.State;
-import dev.flotilla.wire.WorkerReport.Phase;
+import dev.flotilla.wire.fleet.WorkerReport.Phase;
 import java.util.Optional;
 
 /**

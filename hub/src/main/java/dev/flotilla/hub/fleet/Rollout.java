@@ -3,11 +3,11 @@ package dev.flotilla.hub.fleet;
 import dev.flotilla.hub.fleet.FleetNode.Contact;
 import dev.flotilla.hub.fleet.NodeUpdate.Stage;
 import dev.flotilla.hub.fleet.WorkerView.State;
-import dev.flotilla.wire.ControlMessage.UpdateNow;
-import dev.flotilla.wire.ControlMessage.UpdateOffered;
-import dev.flotilla.wire.ControlMessage.UpdateStep;
-import dev.flotilla.wire.ReleaseVersion;
-import dev.flotilla.wire.WorkerReport.Phase;
+import dev.flotilla.wire.fleet.WorkerReport.Phase;
+import dev.flotilla.wire.lanes.ControlMessage.UpdateNow;
+import dev.flotilla.wire.lanes.ControlMessage.UpdateOffered;
+import dev.flotilla.wire.lanes.ControlMessage.UpdateStep;
+import dev.flotilla.wire.release.ReleaseVersion;
 import java.util.Optional;
 
 /**

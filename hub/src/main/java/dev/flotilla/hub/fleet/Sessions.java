@@ -3,7 +3,7 @@ package dev.flotilla.hub.fleet;
 import dev.flotilla.hub.fleet.FleetNode.Contact;
 import dev.flotilla.hub.lanes.AgentLink;
 import dev.flotilla.hub.lanes.RateLimit;
-import dev.flotilla.wire.ControlMessage;
+import dev.flotilla.wire.lanes.ControlMessage;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;

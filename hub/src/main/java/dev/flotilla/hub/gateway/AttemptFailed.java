@@ -1,7 +1,7 @@
 package dev.flotilla.hub.gateway;
 
-import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.DeadlineExceeded;
+import dev.flotilla.wire.connection.DeadlineExceeded;
+import dev.flotilla.wire.openai.ApiError;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 

@@ -2,12 +2,12 @@ package dev.flotilla.hub.gateway;
 
 import dev.flotilla.hub.routing.Dialer;
 import dev.flotilla.hub.routing.Target;
-import dev.flotilla.wire.Connection;
-import dev.flotilla.wire.Deadline;
-import dev.flotilla.wire.DeadlineLimits;
-import dev.flotilla.wire.Deadlines;
-import dev.flotilla.wire.HttpCall;
-import dev.flotilla.wire.HttpHeaders;
+import dev.flotilla.wire.connection.Connection;
+import dev.flotilla.wire.connection.Deadline;
+import dev.flotilla.wire.connection.DeadlineLimits;
+import dev.flotilla.wire.connection.Deadlines;
+import dev.flotilla.wire.http.HttpCall;
+import dev.flotilla.wire.http.HttpHeaders;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HashMap;

@@ -1,6 +1,6 @@
 package dev.flotilla.hub.gateway;
 
-import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.openai.ApiError;
 import io.helidon.http.HeaderNames;
 import io.helidon.webserver.http.ServerRequest;
 import java.util.Optional;

@@ -3,11 +3,11 @@ package dev.flotilla.hub.gateway;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.flotilla.hub.server.ClientConnection;
-import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.ApiErrors;
-import dev.flotilla.wire.ChunkScan;
-import dev.flotilla.wire.Json;
-import dev.flotilla.wire.SseReader;
+import dev.flotilla.wire.http.SseReader;
+import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.openai.ApiErrors;
+import dev.flotilla.wire.openai.ChunkScan;
+import dev.flotilla.wire.text.Json;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.function.Supplier;

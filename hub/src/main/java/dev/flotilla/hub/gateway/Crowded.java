@@ -2,8 +2,8 @@ package dev.flotilla.hub.gateway;
 
 import dev.flotilla.hub.routing.Admission;
 import dev.flotilla.hub.routing.RequestNeeds;
-import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.Counted;
+import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.text.Counted;
 
 /** The errors for a queue that is full or too slow; each names its limit. */
 final class Crowded {

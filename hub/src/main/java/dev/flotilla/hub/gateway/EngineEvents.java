@@ -3,11 +3,11 @@ package dev.flotilla.hub.gateway;
 import dev.flotilla.hub.gateway.AttemptFailed.Blame;
 import dev.flotilla.hub.gateway.Upstream.Call;
 import dev.flotilla.shape.reply.StreamShaper;
-import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.ChunkScan;
-import dev.flotilla.wire.EngineError;
-import dev.flotilla.wire.ReplyMalformed;
-import dev.flotilla.wire.SseReader;
+import dev.flotilla.wire.http.ReplyMalformed;
+import dev.flotilla.wire.http.SseReader;
+import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.openai.ChunkScan;
+import dev.flotilla.wire.openai.EngineError;
 import java.io.IOException;
 
 /**

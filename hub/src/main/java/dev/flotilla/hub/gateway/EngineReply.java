@@ -3,9 +3,9 @@ package dev.flotilla.hub.gateway;
 import dev.flotilla.hub.gateway.AttemptFailed.Blame;
 import dev.flotilla.hub.routing.Target;
 import dev.flotilla.shape.dialect.Dialect;
-import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.EngineError;
-import dev.flotilla.wire.EngineError.ContextOverflow;
+import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.openai.EngineError;
+import dev.flotilla.wire.openai.EngineError.ContextOverflow;
 import java.time.Duration;
 import java.util.List;
 

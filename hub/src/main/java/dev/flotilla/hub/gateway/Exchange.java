@@ -1,9 +1,9 @@
 package dev.flotilla.hub.gateway;
 
 import dev.flotilla.hub.routing.Target;
-import dev.flotilla.wire.EngineTimings;
-import dev.flotilla.wire.RequestScan.Endpoint;
-import dev.flotilla.wire.TokenUsage;
+import dev.flotilla.wire.openai.EngineTimings;
+import dev.flotilla.wire.openai.RequestScan.Endpoint;
+import dev.flotilla.wire.openai.TokenUsage;
 import org.jspecify.annotations.Nullable;
 
 /** What is known of one request while it is served, for its records. For the request's thread. */

@@ -3,7 +3,7 @@ package dev.flotilla.hub.gateway;
 import dev.flotilla.hub.gateway.AttemptFailed.Blame;
 import dev.flotilla.hub.routing.Dispatcher;
 import dev.flotilla.hub.routing.Reservation;
-import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.openai.ApiError;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

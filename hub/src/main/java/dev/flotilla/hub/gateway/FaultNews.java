@@ -2,7 +2,7 @@ package dev.flotilla.hub.gateway;
 
 import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.store.Journal;
-import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.lanes.ControlMessage.Severity;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package dev.flotilla.hub.gateway;
 
-import dev.flotilla.wire.DeadlineLimits;
-import dev.flotilla.wire.SseReader;
+import dev.flotilla.wire.connection.DeadlineLimits;
+import dev.flotilla.wire.http.SseReader;
 import java.time.Duration;
 
 /**

@@ -1,7 +1,7 @@
 package dev.flotilla.hub.gateway;
 
-import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.Counted;
+import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.text.Counted;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;

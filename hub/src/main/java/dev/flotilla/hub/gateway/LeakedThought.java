@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import dev.flotilla.hub.routing.Target;
 import dev.flotilla.shape.dialect.Dialect;
 import dev.flotilla.shape.dialect.Promise;
-import dev.flotilla.wire.WorkerSpec.Reasoning;
+import dev.flotilla.wire.fleet.WorkerSpec.Reasoning;
 
 /**
  * A thought that a llama-server leaves at the beginning of the text, though its name promises

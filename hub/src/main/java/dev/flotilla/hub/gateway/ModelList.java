@@ -3,7 +3,7 @@ package dev.flotilla.hub.gateway;
 import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.FleetSource;
 import dev.flotilla.hub.server.JsonErrors;
-import dev.flotilla.wire.Json;
+import dev.flotilla.wire.text.Json;
 import io.helidon.http.HeaderValues;
 import io.helidon.webserver.http.HttpRules;
 import io.helidon.webserver.http.HttpService;

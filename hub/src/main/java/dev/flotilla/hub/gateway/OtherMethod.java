@@ -1,7 +1,7 @@
 package dev.flotilla.hub.gateway;
 
 import dev.flotilla.hub.server.JsonErrors;
-import dev.flotilla.wire.HttpRefusals;
+import dev.flotilla.wire.server.HttpRefusals;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.webserver.http.ServerRequest;

@@ -1,6 +1,6 @@
 package dev.flotilla.hub.gateway;
 
-import dev.flotilla.wire.Json;
+import dev.flotilla.wire.text.Json;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

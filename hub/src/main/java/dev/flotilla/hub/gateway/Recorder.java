@@ -4,7 +4,7 @@ import dev.flotilla.hub.routing.Speeds;
 import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.store.Journal;
 import dev.flotilla.hub.store.Usage;
-import dev.flotilla.wire.EngineTimings;
+import dev.flotilla.wire.openai.EngineTimings;
 import java.time.InstantSource;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;

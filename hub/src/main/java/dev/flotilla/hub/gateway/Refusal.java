@@ -1,6 +1,6 @@
 package dev.flotilla.hub.gateway;
 
-import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.openai.ApiError;
 
 /** The request ends here, with an error for its client. */
 final class Refusal extends Exception {

@@ -1,7 +1,7 @@
 package dev.flotilla.hub.gateway;
 
 import dev.flotilla.hub.server.JsonErrors;
-import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.openai.ApiError;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.RequestException;

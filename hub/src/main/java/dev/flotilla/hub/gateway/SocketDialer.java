@@ -1,10 +1,10 @@
 package dev.flotilla.hub.gateway;
 
 import dev.flotilla.hub.routing.Dialer;
-import dev.flotilla.wire.Connection;
-import dev.flotilla.wire.Http1;
-import dev.flotilla.wire.Http1Limits;
-import dev.flotilla.wire.Origin;
+import dev.flotilla.wire.connection.Connection;
+import dev.flotilla.wire.connection.Origin;
+import dev.flotilla.wire.http.Http1;
+import dev.flotilla.wire.http.Http1Limits;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package dev.flotilla.hub.gateway;
 
 import dev.flotilla.shape.reply.Assembly;
 import dev.flotilla.shape.reply.StreamShaper;
-import dev.flotilla.wire.SseReader;
+import dev.flotilla.wire.http.SseReader;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;

@@ -1,6 +1,6 @@
 package dev.flotilla.hub.gateway;
 
-import dev.flotilla.wire.EngineError;
+import dev.flotilla.wire.openai.EngineError;
 
 /** The engine found the prompt too long for it; another may have more room. */
 final class TooLongHere extends Exception {

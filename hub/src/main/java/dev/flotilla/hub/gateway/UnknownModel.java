@@ -1,8 +1,8 @@
 package dev.flotilla.hub.gateway;
 
 import dev.flotilla.hub.routing.FleetSnapshot;
-import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.Names;
+import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.text.Names;
 import java.util.stream.Collectors;
 
 /** The error for a name that nothing serves, with the names that there are. */

@@ -8,7 +8,7 @@ import dev.flotilla.hub.store.NodeTable.StoredCredential;
 import dev.flotilla.hub.store.SecretHash;
 import dev.flotilla.hub.store.Store;
 import dev.flotilla.hub.store.StoreFailed;
-import dev.flotilla.wire.Names;
+import dev.flotilla.wire.text.Names;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;

@@ -7,7 +7,7 @@ import dev.flotilla.hub.store.ClientKeyTable.StoredKey;
 import dev.flotilla.hub.store.SecretHash;
 import dev.flotilla.hub.store.Store;
 import dev.flotilla.hub.store.StoreFailed;
-import dev.flotilla.wire.Names;
+import dev.flotilla.wire.text.Names;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Comparator;

@@ -1,6 +1,6 @@
 package dev.flotilla.hub.lanes;
 
-import dev.flotilla.wire.ControlMessage;
+import dev.flotilla.wire.lanes.ControlMessage;
 
 /**
  * Where control lanes report. Calls come from the lanes' own threads, for one lane in order: {@link

@@ -1,6 +1,6 @@
 package dev.flotilla.hub.lanes;
 
-import dev.flotilla.wire.ControlMessage;
+import dev.flotilla.wire.lanes.ControlMessage;
 
 /** One control lane, as the fleet sees it. Both calls return at once, from any thread. */
 public interface AgentLink {

@@ -1,8 +1,8 @@
 package dev.flotilla.hub.lanes;
 
-import dev.flotilla.wire.ControlCodec;
-import dev.flotilla.wire.ControlMessage;
-import dev.flotilla.wire.LineReader;
+import dev.flotilla.wire.lanes.ControlCodec;
+import dev.flotilla.wire.lanes.ControlMessage;
+import dev.flotilla.wire.lanes.LineReader;
 import io.helidon.common.concurrency.limits.Limit;
 import io.helidon.webserver.ConnectionContext;
 import io.helidon.webserver.spi.ServerConnection;

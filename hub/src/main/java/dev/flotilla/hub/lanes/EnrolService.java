@@ -1,8 +1,8 @@
 package dev.flotilla.hub.lanes;
 
-import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.ApiErrors;
-import dev.flotilla.wire.Names;
+import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.openai.ApiErrors;
+import dev.flotilla.wire.text.Names;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Status;
 import io.helidon.webserver.http.HttpRules;

@@ -1,8 +1,8 @@
 package dev.flotilla.hub.lanes;
 
 import dev.flotilla.hub.routing.Dialer;
-import dev.flotilla.wire.Connection;
-import dev.flotilla.wire.Http1;
+import dev.flotilla.wire.connection.Connection;
+import dev.flotilla.wire.http.Http1;
 
 /** A lane that one request holds. */
 final class LaneLease implements Dialer.Lease {

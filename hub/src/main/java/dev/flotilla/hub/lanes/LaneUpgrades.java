@@ -2,9 +2,9 @@ package dev.flotilla.hub.lanes;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.ApiErrors;
-import dev.flotilla.wire.Names;
+import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.openai.ApiErrors;
+import dev.flotilla.wire.text.Names;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.concurrency.limits.Limit;
 import io.helidon.http.HeaderName;

@@ -1,9 +1,9 @@
 package dev.flotilla.hub.lanes;
 
-import dev.flotilla.wire.Connection;
-import dev.flotilla.wire.Http1;
-import dev.flotilla.wire.Http1Limits;
-import dev.flotilla.wire.LaneLine;
+import dev.flotilla.wire.connection.Connection;
+import dev.flotilla.wire.http.Http1;
+import dev.flotilla.wire.http.Http1Limits;
+import dev.flotilla.wire.lanes.LaneLine;
 import io.helidon.common.concurrency.limits.Limit;
 import io.helidon.webserver.ConnectionContext;
 import io.helidon.webserver.spi.ServerConnection;

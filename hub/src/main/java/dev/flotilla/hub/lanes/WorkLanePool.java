@@ -2,8 +2,8 @@ package dev.flotilla.hub.lanes;
 
 import dev.flotilla.hub.lanes.BoundLanes.Launch;
 import dev.flotilla.hub.routing.Dialer;
-import dev.flotilla.wire.Counted;
-import dev.flotilla.wire.LaneLine;
+import dev.flotilla.wire.lanes.LaneLine;
+import dev.flotilla.wire.text.Counted;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;

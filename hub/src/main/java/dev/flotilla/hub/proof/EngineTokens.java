@@ -4,12 +4,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.flotilla.hub.routing.Dialer;
 import dev.flotilla.hub.routing.Target;
-import dev.flotilla.wire.Deadline;
-import dev.flotilla.wire.DeadlineLimits;
-import dev.flotilla.wire.Deadlines;
-import dev.flotilla.wire.HttpCall;
-import dev.flotilla.wire.HttpHeaders;
-import dev.flotilla.wire.HttpReply;
+import dev.flotilla.wire.connection.Deadline;
+import dev.flotilla.wire.connection.DeadlineLimits;
+import dev.flotilla.wire.connection.Deadlines;
+import dev.flotilla.wire.http.HttpCall;
+import dev.flotilla.wire.http.HttpHeaders;
+import dev.flotilla.wire.http.HttpReply;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -2,17 +2,17 @@ package dev.flotilla.hub.proof;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.flotilla.wire.Connection;
-import dev.flotilla.wire.Deadline;
-import dev.flotilla.wire.DeadlineLimits;
-import dev.flotilla.wire.Deadlines;
-import dev.flotilla.wire.Http1;
-import dev.flotilla.wire.Http1Limits;
-import dev.flotilla.wire.HttpCall;
-import dev.flotilla.wire.HttpHeaders;
-import dev.flotilla.wire.HttpReply;
-import dev.flotilla.wire.Origin;
-import dev.flotilla.wire.SseReader;
+import dev.flotilla.wire.connection.Connection;
+import dev.flotilla.wire.connection.Deadline;
+import dev.flotilla.wire.connection.DeadlineLimits;
+import dev.flotilla.wire.connection.Deadlines;
+import dev.flotilla.wire.connection.Origin;
+import dev.flotilla.wire.http.Http1;
+import dev.flotilla.wire.http.Http1Limits;
+import dev.flotilla.wire.http.HttpCall;
+import dev.flotilla.wire.http.HttpHeaders;
+import dev.flotilla.wire.http.HttpReply;
+import dev.flotilla.wire.http.SseReader;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;

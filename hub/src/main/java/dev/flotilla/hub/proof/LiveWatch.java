@@ -4,7 +4,7 @@ import dev.flotilla.hub.fleet.Fleet;
 import dev.flotilla.hub.gateway.TargetWatch;
 import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.store.Journal;
-import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.lanes.ControlMessage.Severity;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;

@@ -1,8 +1,8 @@
 package dev.flotilla.hub.proof;
 
 import dev.flotilla.hub.fleet.ProofCandidate;
-import dev.flotilla.wire.NodeFacts;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.NodeFacts;
+import dev.flotilla.wire.fleet.WorkerSpec;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

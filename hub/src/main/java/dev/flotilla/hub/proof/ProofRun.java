@@ -3,7 +3,7 @@ package dev.flotilla.hub.proof;
 import dev.flotilla.hub.fleet.ProofCandidate;
 import dev.flotilla.hub.proof.ProvingGround.Stand;
 import dev.flotilla.shape.dialect.Promise;
-import dev.flotilla.wire.DeadlineExceeded;
+import dev.flotilla.wire.connection.DeadlineExceeded;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,9 +1,9 @@
 package dev.flotilla.hub.releases;
 
 import dev.flotilla.hub.lanes.NodeCredentials;
-import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.ApiErrors;
-import dev.flotilla.wire.Names;
+import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.openai.ApiErrors;
+import dev.flotilla.wire.text.Names;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.Status;

@@ -1,6 +1,6 @@
 package dev.flotilla.hub.releases;
 
-import dev.flotilla.wire.Release;
+import dev.flotilla.wire.release.Release;
 
 /**
  * What a hub keeps of releases.

@@ -1,11 +1,11 @@
 package dev.flotilla.hub.releases;
 
 import dev.flotilla.hub.store.Journal;
-import dev.flotilla.wire.ControlMessage.Severity;
-import dev.flotilla.wire.ControlMessage.UpdateOffered;
-import dev.flotilla.wire.Names;
-import dev.flotilla.wire.Release;
-import dev.flotilla.wire.ReleaseVersion;
+import dev.flotilla.wire.lanes.ControlMessage.Severity;
+import dev.flotilla.wire.lanes.ControlMessage.UpdateOffered;
+import dev.flotilla.wire.release.Release;
+import dev.flotilla.wire.release.ReleaseVersion;
+import dev.flotilla.wire.text.Names;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

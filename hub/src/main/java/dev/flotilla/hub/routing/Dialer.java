@@ -1,8 +1,8 @@
 package dev.flotilla.hub.routing;
 
-import dev.flotilla.wire.Connection;
-import dev.flotilla.wire.Http1;
-import dev.flotilla.wire.Http1Limits;
+import dev.flotilla.wire.connection.Connection;
+import dev.flotilla.wire.http.Http1;
+import dev.flotilla.wire.http.Http1Limits;
 import java.io.IOException;
 import java.time.Duration;
 

@@ -2,8 +2,8 @@ package dev.flotilla.hub.server;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import dev.flotilla.wire.ApiError;
-import dev.flotilla.wire.ApiErrors;
+import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.openai.ApiErrors;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.common.concurrency.limits.Limit;

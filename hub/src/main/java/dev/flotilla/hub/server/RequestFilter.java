@@ -1,6 +1,6 @@
 package dev.flotilla.hub.server;
 
-import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.openai.ApiError;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.http.Headers;

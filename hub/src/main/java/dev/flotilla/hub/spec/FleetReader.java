@@ -5,7 +5,7 @@ import dev.flotilla.hub.spec.FleetSpec.Destination;
 import dev.flotilla.hub.spec.FleetSpec.Limits;
 import dev.flotilla.hub.spec.FleetSpec.Model;
 import dev.flotilla.hub.spec.FleetSpec.Route;
-import dev.flotilla.wire.Names;
+import dev.flotilla.wire.text.Names;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;

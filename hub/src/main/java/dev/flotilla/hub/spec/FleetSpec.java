@@ -1,8 +1,8 @@
 package dev.flotilla.hub.spec;
 
 import dev.flotilla.shape.dialect.Sampling;
-import dev.flotilla.wire.WorkerSpec.Chat;
-import dev.flotilla.wire.WorkerSpec.Reasoning;
+import dev.flotilla.wire.fleet.WorkerSpec.Chat;
+import dev.flotilla.wire.fleet.WorkerSpec.Reasoning;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -59,7 +59,7 @@ public record FleetSpec(
    * How one engine serves the model.
    *
    * @param slots requests that run at once on one worker, 1 to {@value #SLOTS_MAX}, or {@link
-   *     dev.flotilla.wire.WorkerSpec#AUTO_SLOTS}
+   *     dev.flotilla.wire.fleet.WorkerSpec#AUTO_SLOTS}
    * @param embeddings whether the worker serves {@code /v1/embeddings} and nothing else
    * @param chat {@code tool-parser}, {@code reasoning-parser} and {@code chat-template}
    * @param args extra engine options, name without dashes to value

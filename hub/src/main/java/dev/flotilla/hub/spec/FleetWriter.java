@@ -8,7 +8,7 @@ import dev.flotilla.hub.spec.FleetSpec.Recipe;
 import dev.flotilla.hub.spec.FleetSpec.Route;
 import dev.flotilla.hub.spec.FleetSpec.When;
 import dev.flotilla.shape.dialect.Sampling;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.WorkerSpec;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;

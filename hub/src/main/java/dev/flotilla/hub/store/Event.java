@@ -1,6 +1,6 @@
 package dev.flotilla.hub.store;
 
-import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.lanes.ControlMessage.Severity;
 import java.time.Instant;
 
 /**

@@ -1,7 +1,7 @@
 package dev.flotilla.hub.store;
 
-import dev.flotilla.wire.NodeFacts;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.NodeFacts;
+import dev.flotilla.wire.fleet.WorkerSpec;
 import java.util.List;
 import java.util.Optional;
 

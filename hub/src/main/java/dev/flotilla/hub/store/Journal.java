@@ -1,6 +1,6 @@
 package dev.flotilla.hub.store;
 
-import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.lanes.ControlMessage.Severity;
 
 /**
  * Where the hub's parts put what need not be waited for: both calls only enqueue, never block and

@@ -7,7 +7,7 @@ import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.TargetLoad;
 import dev.flotilla.hub.store.Event;
 import dev.flotilla.hub.store.StoredReport;
-import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.lanes.ControlMessage.Severity;
 import java.util.List;
 
 /**

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.hub.fleet.WorkerView.State;
 import dev.flotilla.hub.routing.FleetSnapshot;
-import dev.flotilla.wire.ControlMessage;
-import dev.flotilla.wire.ControlMessage.RestartWorker;
-import dev.flotilla.wire.WorkerReport.Phase;
+import dev.flotilla.wire.fleet.WorkerReport.Phase;
+import dev.flotilla.wire.lanes.ControlMessage;
+import dev.flotilla.wire.lanes.ControlMessage.RestartWorker;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,10 +1,10 @@
 package dev.flotilla.hub.fleet;
 
 import dev.flotilla.hub.spec.FleetSpec;
-import dev.flotilla.wire.NodeFacts;
-import dev.flotilla.wire.WorkerReport;
-import dev.flotilla.wire.WorkerReport.Phase;
-import dev.flotilla.wire.WorkerSpec;
+import dev.flotilla.wire.fleet.NodeFacts;
+import dev.flotilla.wire.fleet.WorkerReport;
+import dev.flotilla.wire.fleet.WorkerReport.Phase;
+import dev.flotilla.wire.fleet.WorkerSpec;
 import java.util.List;
 import java.util.Map;
 

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.hub.fleet.FleetRig.Agent;
 import dev.flotilla.hub.fleet.WorkerView.State;
-import dev.flotilla.wire.ControlMessage.Goodbye;
-import dev.flotilla.wire.ControlMessage.UpdateNow;
-import dev.flotilla.wire.ControlMessage.UpdateOffered;
-import dev.flotilla.wire.ControlMessage.UpdateStep;
-import dev.flotilla.wire.ControlMessage.UpdateStep.Stage;
-import dev.flotilla.wire.Release;
+import dev.flotilla.wire.lanes.ControlMessage.Goodbye;
+import dev.flotilla.wire.lanes.ControlMessage.UpdateNow;
+import dev.flotilla.wire.lanes.ControlMessage.UpdateOffered;
+import dev.flotilla.wire.lanes.ControlMessage.UpdateStep;
+import dev.flotilla.wire.lanes.ControlMessage.UpdateStep.Stage;
+import dev.flotilla.wire.release.Release;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

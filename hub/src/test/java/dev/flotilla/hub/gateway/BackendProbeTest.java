@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.server.HubServer;
 import dev.flotilla.hub.server.ServerLimits;
-import dev.flotilla.wire.Deadlines;
+import dev.flotilla.wire.connection.Deadlines;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;

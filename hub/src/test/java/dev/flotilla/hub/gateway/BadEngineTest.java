@@ -5,11 +5,11 @@ import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.hub.gateway.TestHub.Setup;
 import dev.flotilla.hub.routing.TargetLoad;
-import dev.flotilla.testkit.Gate;
-import dev.flotilla.testkit.Script;
-import dev.flotilla.testkit.ScriptedEngine;
-import dev.flotilla.testkit.TestClient;
-import dev.flotilla.wire.DeadlineLimits;
+import dev.flotilla.testkit.client.TestClient;
+import dev.flotilla.testkit.scripted.Gate;
+import dev.flotilla.testkit.scripted.Script;
+import dev.flotilla.testkit.scripted.ScriptedEngine;
+import dev.flotilla.wire.connection.DeadlineLimits;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;

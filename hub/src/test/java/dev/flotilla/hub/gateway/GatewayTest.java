@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.hub.gateway.TestHub.Setup;
-import dev.flotilla.testkit.Gate;
-import dev.flotilla.testkit.ReceivedRequest;
-import dev.flotilla.testkit.Script;
-import dev.flotilla.testkit.ScriptedEngine;
-import dev.flotilla.testkit.TestClient;
+import dev.flotilla.testkit.client.TestClient;
+import dev.flotilla.testkit.scripted.Gate;
+import dev.flotilla.testkit.scripted.ReceivedRequest;
+import dev.flotilla.testkit.scripted.Script;
+import dev.flotilla.testkit.scripted.ScriptedEngine;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;

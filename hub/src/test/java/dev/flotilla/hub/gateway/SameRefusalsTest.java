@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.hub.gateway.TestHub.Setup;
 import dev.flotilla.hub.routing.Target.Capability;
-import dev.flotilla.testkit.TestClient;
-import dev.flotilla.testkit.TestClient.Reply;
+import dev.flotilla.testkit.client.TestClient;
+import dev.flotilla.testkit.client.TestClient.Reply;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;

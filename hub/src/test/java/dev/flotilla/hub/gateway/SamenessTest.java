@@ -3,10 +3,10 @@ package dev.flotilla.hub.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.shape.probe.ProbeResult;
-import dev.flotilla.testkit.RealEngine;
-import dev.flotilla.testkit.RealServer;
-import dev.flotilla.testkit.ScriptedEngine;
-import dev.flotilla.testkit.Tape;
+import dev.flotilla.testkit.real.RealEngine;
+import dev.flotilla.testkit.real.RealServer;
+import dev.flotilla.testkit.real.Tape;
+import dev.flotilla.testkit.scripted.ScriptedEngine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.hub.routing.Dialer.Lease;
-import dev.flotilla.testkit.ScriptedEngine;
+import dev.flotilla.testkit.scripted.ScriptedEngine;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;

@@ -3,12 +3,12 @@ package dev.flotilla.hub.lanes;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.flotilla.hub.fleet.Fleets;
-import dev.flotilla.wire.ControlCodec;
-import dev.flotilla.wire.ControlMessage;
-import dev.flotilla.wire.LaneLine;
-import dev.flotilla.wire.LineReader;
-import dev.flotilla.wire.NodeFacts;
-import dev.flotilla.wire.WorkerReport;
+import dev.flotilla.wire.fleet.NodeFacts;
+import dev.flotilla.wire.fleet.WorkerReport;
+import dev.flotilla.wire.lanes.ControlCodec;
+import dev.flotilla.wire.lanes.ControlMessage;
+import dev.flotilla.wire.lanes.LaneLine;
+import dev.flotilla.wire.lanes.LineReader;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -2,11 +2,11 @@ package dev.flotilla.hub.proof;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.flotilla.testkit.AlteredModel;
-import dev.flotilla.testkit.RealEngine;
-import dev.flotilla.testkit.RealServer;
-import dev.flotilla.testkit.SmallModel;
-import dev.flotilla.testkit.WrongTemplate;
+import dev.flotilla.testkit.model.AlteredModel;
+import dev.flotilla.testkit.model.WrongTemplate;
+import dev.flotilla.testkit.real.RealEngine;
+import dev.flotilla.testkit.real.RealServer;
+import dev.flotilla.testkit.real.SmallModel;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

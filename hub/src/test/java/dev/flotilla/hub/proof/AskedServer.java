@@ -2,8 +2,8 @@ package dev.flotilla.hub.proof;
 
 import dev.flotilla.hub.gateway.SocketDialer;
 import dev.flotilla.hub.routing.Target;
-import dev.flotilla.testkit.RealServer;
-import dev.flotilla.wire.Deadlines;
+import dev.flotilla.testkit.real.RealServer;
+import dev.flotilla.wire.connection.Deadlines;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;

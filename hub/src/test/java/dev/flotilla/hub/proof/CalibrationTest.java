@@ -2,8 +2,8 @@ package dev.flotilla.hub.proof;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.flotilla.testkit.RealEngine;
-import dev.flotilla.testkit.RealServer;
+import dev.flotilla.testkit.real.RealEngine;
+import dev.flotilla.testkit.real.RealServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

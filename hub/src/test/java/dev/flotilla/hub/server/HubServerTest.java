@@ -7,12 +7,12 @@ import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.hub.gateway.SocketDialer;
 import dev.flotilla.hub.routing.Dialer;
-import dev.flotilla.testkit.TestCertificate;
-import dev.flotilla.testkit.TestClient;
-import dev.flotilla.wire.Authorities;
-import dev.flotilla.wire.HttpCall;
-import dev.flotilla.wire.HttpHeaders;
-import dev.flotilla.wire.HttpReply;
+import dev.flotilla.testkit.client.TestCertificate;
+import dev.flotilla.testkit.client.TestClient;
+import dev.flotilla.wire.connection.Authorities;
+import dev.flotilla.wire.http.HttpCall;
+import dev.flotilla.wire.http.HttpHeaders;
+import dev.flotilla.wire.http.HttpReply;
 import io.helidon.webserver.http.HttpRules;
 import io.helidon.webserver.http.HttpService;
 import io.helidon.webserver.http.ServerRequest;

@@ -12,7 +12,7 @@ import dev.flotilla.hub.spec.FleetSpec.Promise;
 import dev.flotilla.hub.spec.FleetSpec.Recipe;
 import dev.flotilla.hub.spec.FleetSpec.Route;
 import dev.flotilla.hub.spec.FleetSpec.When;
-import dev.flotilla.wire.WorkerSpec.Reasoning;
+import dev.flotilla.wire.fleet.WorkerSpec.Reasoning;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;

@@ -7,7 +7,7 @@ import dev.flotilla.hub.fleet.WorkerView;
 import dev.flotilla.hub.fleet.WorkerView.State;
 import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.TargetLoad;
-import dev.flotilla.wire.ControlMessage.Severity;
+import dev.flotilla.wire.lanes.ControlMessage.Severity;
 import io.helidon.webserver.WebServer;
 import java.io.BufferedReader;
 import java.io.IOException;

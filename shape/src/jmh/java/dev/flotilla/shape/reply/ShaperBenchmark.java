@@ -3,9 +3,9 @@ package dev.flotilla.shape.reply;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.flotilla.shape.dialect.Dialect;
-import dev.flotilla.wire.ChunkScan;
-import dev.flotilla.wire.Json;
-import dev.flotilla.wire.WorkerSpec.Reasoning;
+import dev.flotilla.wire.fleet.WorkerSpec.Reasoning;
+import dev.flotilla.wire.openai.ChunkScan;
+import dev.flotilla.wire.text.Json;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;

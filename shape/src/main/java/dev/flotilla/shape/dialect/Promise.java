@@ -1,6 +1,6 @@
 package dev.flotilla.shape.dialect;
 
-import dev.flotilla.wire.WorkerSpec.Reasoning;
+import dev.flotilla.wire.fleet.WorkerSpec.Reasoning;
 
 /**
  * What a model's name guarantees of the form of every reply, whichever engine wrote it.

@@ -1,6 +1,6 @@
 package dev.flotilla.shape.dialect;
 
-import dev.flotilla.wire.DefaultSampling;
+import dev.flotilla.wire.openai.DefaultSampling;
 
 /**
  * How a token is drawn where a request does not say. Engines disagree: mlx-lm always takes the

@@ -1,6 +1,6 @@
 package dev.flotilla.shape.probe;
 
-import dev.flotilla.wire.HttpReply;
+import dev.flotilla.wire.http.HttpReply;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;

@@ -6,7 +6,7 @@ import dev.flotilla.shape.probe.Probe.Content;
 import dev.flotilla.shape.probe.Probe.Embedded;
 import dev.flotilla.shape.probe.Probe.Free;
 import dev.flotilla.shape.probe.Probe.Refused;
-import dev.flotilla.wire.WorkerSpec.Reasoning;
+import dev.flotilla.wire.fleet.WorkerSpec.Reasoning;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashSet;

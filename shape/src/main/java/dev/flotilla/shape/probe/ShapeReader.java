@@ -2,8 +2,8 @@ package dev.flotilla.shape.probe;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.flotilla.wire.ReplyMalformed;
-import dev.flotilla.wire.SseReader;
+import dev.flotilla.wire.http.ReplyMalformed;
+import dev.flotilla.wire.http.SseReader;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;

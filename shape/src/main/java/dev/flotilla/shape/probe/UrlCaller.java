@@ -1,14 +1,14 @@
 package dev.flotilla.shape.probe;
 
-import dev.flotilla.wire.Connection;
-import dev.flotilla.wire.Deadline;
-import dev.flotilla.wire.DeadlineLimits;
-import dev.flotilla.wire.Deadlines;
-import dev.flotilla.wire.Http1;
-import dev.flotilla.wire.Http1Limits;
-import dev.flotilla.wire.HttpCall;
-import dev.flotilla.wire.HttpHeaders;
-import dev.flotilla.wire.Origin;
+import dev.flotilla.wire.connection.Connection;
+import dev.flotilla.wire.connection.Deadline;
+import dev.flotilla.wire.connection.DeadlineLimits;
+import dev.flotilla.wire.connection.Deadlines;
+import dev.flotilla.wire.connection.Origin;
+import dev.flotilla.wire.http.Http1;
+import dev.flotilla.wire.http.Http1Limits;
+import dev.flotilla.wire.http.HttpCall;
+import dev.flotilla.wire.http.HttpHeaders;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package dev.flotilla.shape.reply;
 
-import dev.flotilla.wire.Json;
+import dev.flotilla.wire.text.Json;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;

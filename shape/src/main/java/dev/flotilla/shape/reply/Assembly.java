@@ -1,6 +1,6 @@
 package dev.flotilla.shape.reply;
 
-import dev.flotilla.wire.Json;
+import dev.flotilla.wire.text.Json;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package dev.flotilla.shape.reply;
 
-import dev.flotilla.wire.Json;
+import dev.flotilla.wire.text.Json;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;

@@ -1,7 +1,7 @@
 package dev.flotilla.shape.reply;
 
 import dev.flotilla.shape.dialect.Promise;
-import dev.flotilla.wire.WorkerSpec.Reasoning;
+import dev.flotilla.wire.fleet.WorkerSpec.Reasoning;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 

@@ -3,8 +3,8 @@ package dev.flotilla.shape.reply;
 import dev.flotilla.shape.dialect.Dialect;
 import dev.flotilla.shape.dialect.Promise;
 import dev.flotilla.shape.request.Asked;
-import dev.flotilla.wire.RequestScan.Endpoint;
-import dev.flotilla.wire.WorkerSpec.Reasoning;
+import dev.flotilla.wire.fleet.WorkerSpec.Reasoning;
+import dev.flotilla.wire.openai.RequestScan.Endpoint;
 import org.jspecify.annotations.Nullable;
 
 /**

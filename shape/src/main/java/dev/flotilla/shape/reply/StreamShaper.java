@@ -1,7 +1,7 @@
 package dev.flotilla.shape.reply;
 
-import dev.flotilla.wire.ChunkScan;
-import dev.flotilla.wire.Json;
+import dev.flotilla.wire.openai.ChunkScan;
+import dev.flotilla.wire.text.Json;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

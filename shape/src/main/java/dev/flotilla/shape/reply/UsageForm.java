@@ -1,7 +1,7 @@
 package dev.flotilla.shape.reply;
 
 import dev.flotilla.shape.dialect.Dialect;
-import dev.flotilla.wire.Json;
+import dev.flotilla.wire.text.Json;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;

@@ -1,8 +1,8 @@
 package dev.flotilla.shape.reply;
 
 import dev.flotilla.shape.dialect.Dialect;
-import dev.flotilla.wire.ChunkScan;
-import dev.flotilla.wire.Json;
+import dev.flotilla.wire.openai.ChunkScan;
+import dev.flotilla.wire.text.Json;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;

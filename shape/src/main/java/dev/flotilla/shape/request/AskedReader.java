@@ -2,10 +2,10 @@ package dev.flotilla.shape.request;
 
 import dev.flotilla.shape.dialect.Feature;
 import dev.flotilla.shape.request.Asked.ToolChoice;
-import dev.flotilla.wire.RequestScan.Endpoint;
-import dev.flotilla.wire.RequestScan.Field;
-import dev.flotilla.wire.RequestScan.Scanned;
-import dev.flotilla.wire.TemplateArguments;
+import dev.flotilla.wire.openai.RequestScan.Endpoint;
+import dev.flotilla.wire.openai.RequestScan.Field;
+import dev.flotilla.wire.openai.RequestScan.Scanned;
+import dev.flotilla.wire.openai.TemplateArguments;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;

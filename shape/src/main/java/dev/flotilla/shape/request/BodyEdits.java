@@ -2,9 +2,9 @@ package dev.flotilla.shape.request;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.flotilla.wire.RequestScan.Field;
-import dev.flotilla.wire.RequestScan.Scanned;
-import dev.flotilla.wire.RequestScan.Span;
+import dev.flotilla.wire.openai.RequestScan.Field;
+import dev.flotilla.wire.openai.RequestScan.Scanned;
+import dev.flotilla.wire.openai.RequestScan.Span;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;

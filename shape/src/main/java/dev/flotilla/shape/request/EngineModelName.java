@@ -2,7 +2,7 @@ package dev.flotilla.shape.request;
 
 import dev.flotilla.shape.dialect.Dialect;
 import dev.flotilla.shape.request.EngineRequest.Place;
-import dev.flotilla.wire.Json;
+import dev.flotilla.wire.text.Json;
 
 /**
  * The model goes by another name here. mlx-lm takes any name but {@code default_model} for a path

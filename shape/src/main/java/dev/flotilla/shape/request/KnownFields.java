@@ -2,7 +2,7 @@ package dev.flotilla.shape.request;
 
 import dev.flotilla.shape.dialect.Dialect;
 import dev.flotilla.shape.request.EngineRequest.Place;
-import dev.flotilla.wire.RequestScan.Endpoint;
+import dev.flotilla.wire.openai.RequestScan.Endpoint;
 import java.util.Set;
 
 /**

@@ -3,7 +3,7 @@ package dev.flotilla.shape.request;
 import dev.flotilla.shape.dialect.Dialect;
 import dev.flotilla.shape.request.Asked.ToolChoice;
 import dev.flotilla.shape.request.EngineRequest.Place;
-import dev.flotilla.wire.Json;
+import dev.flotilla.wire.text.Json;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 

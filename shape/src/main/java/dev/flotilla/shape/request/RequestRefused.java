@@ -1,6 +1,6 @@
 package dev.flotilla.shape.request;
 
-import dev.flotilla.wire.ApiError;
+import dev.flotilla.wire.openai.ApiError;
 
 /** A request that no engine should see, on its way up to whoever tells the client; no stack. */
 public final class RequestRefused extends Exception {

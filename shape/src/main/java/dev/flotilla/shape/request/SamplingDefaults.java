@@ -3,7 +3,7 @@ package dev.flotilla.shape.request;
 import dev.flotilla.shape.dialect.Dialect;
 import dev.flotilla.shape.dialect.Sampling;
 import dev.flotilla.shape.request.EngineRequest.Place;
-import dev.flotilla.wire.RequestScan.Endpoint;
+import dev.flotilla.wire.openai.RequestScan.Endpoint;
 
 /**
  * What a request leaves open about the drawing of tokens is as the name promises, whatever the

@@ -2,9 +2,9 @@ package dev.flotilla.shape.request;
 
 import dev.flotilla.shape.dialect.Dialect;
 import dev.flotilla.shape.request.EngineRequest.Place;
-import dev.flotilla.wire.Json;
-import dev.flotilla.wire.RequestScan.Endpoint;
-import dev.flotilla.wire.RequestScan.Field;
+import dev.flotilla.wire.openai.RequestScan.Endpoint;
+import dev.flotilla.wire.openai.RequestScan.Field;
+import dev.flotilla.wire.text.Json;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 

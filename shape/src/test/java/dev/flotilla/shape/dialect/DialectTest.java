@@ -2,7 +2,7 @@ package dev.flotilla.shape.dialect;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.flotilla.wire.WorkerSpec.Reasoning;
+import dev.flotilla.wire.fleet.WorkerSpec.Reasoning;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;

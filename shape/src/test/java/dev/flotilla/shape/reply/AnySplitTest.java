@@ -3,8 +3,8 @@ package dev.flotilla.shape.reply;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.shape.dialect.Dialect;
-import dev.flotilla.wire.Json;
-import dev.flotilla.wire.WorkerSpec.Reasoning;
+import dev.flotilla.wire.fleet.WorkerSpec.Reasoning;
+import dev.flotilla.wire.text.Json;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

@@ -3,7 +3,7 @@ package dev.flotilla.shape.reply;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.shape.dialect.Dialect;
-import dev.flotilla.wire.WorkerSpec.Reasoning;
+import dev.flotilla.wire.fleet.WorkerSpec.Reasoning;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -2,7 +2,7 @@ package dev.flotilla.shape.reply;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.flotilla.wire.Json;
+import dev.flotilla.wire.text.Json;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.node.ObjectNode;

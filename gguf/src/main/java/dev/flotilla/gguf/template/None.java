@@ -1,6 +1,0 @@
-package dev.flotilla.gguf.template;
-
-/** Python's {@code None}. */
-public enum None {
-  NONE
-}

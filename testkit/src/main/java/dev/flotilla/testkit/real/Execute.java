@@ -1,0 +1,44 @@
+package dev.flotilla.testkit.real;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+
+/**
+ * This process becomes another program, with its process id and its children: Java has no exec, so
+ * the C library's {@code execv} is called, which {@code --enable-native-access} has to allow.
+ */
+public final class Execute {
+  private Execute() {}
+
+  /**
+   * Does not return.
+   *
+   * @param command the program's path, then its arguments
+   * @throws IllegalStateException where the system refuses it
+   */
+  @SuppressWarnings("restricted") // That is what it is for.
+  public static void command(List<String> command) throws Throwable {
+    Linker linker = Linker.nativeLinker();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment words = arena.allocate(ValueLayout.ADDRESS, command.size() + 1L);
+      for (int i = 0; i < command.size(); i++) {
+        words.setAtIndex(ValueLayout.ADDRESS, i, arena.allocateFrom(command.get(i)));
+      }
+      words.setAtIndex(ValueLayout.ADDRESS, command.size(), MemorySegment.NULL);
+      System.out.flush();
+      int failed =
+          (int)
+              linker
+                  .downcallHandle(
+                      linker.defaultLookup().find("execv").orElseThrow(),
+                      FunctionDescriptor.of(
+                          ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS))
+                  .invokeExact(arena.allocateFrom(command.getFirst()), words);
+      throw new IllegalStateException("execv came back with " + failed);
+    }
+  }
+}
