@@ -20,7 +20,6 @@ final class ReportBrowserTest {
   private static final String HOSTILE =
       """
       <!doctype html><title>hostile</title><p id="own">own script did not run</p><ul id="said"></ul>
-      <img src="/ui/assets/icon.svg" onerror="say('picture refused')" onload="say('picture shown')">
       <iframe src="/"></iframe>
       <script>
         function say(text) {
@@ -38,6 +37,7 @@ final class ReportBrowserTest {
           .then(() => say('delete sent'), () => say('delete refused'));
         say('popup ' + (window.open('/') ? 'opened' : 'refused'));
       </script>
+      <img src="/ui/assets/icon.svg" onerror="say('picture refused')" onload="say('picture shown')">
       """;
 
   @TempDir private Path home;

@@ -97,7 +97,9 @@ public final class UpCommand implements Callable<Integer> {
                     HubAddress.parse(hub.localAddress().toString()), folder, Version.number())
                 .withToken(Optional.of(hub.tokens().oneShot()))
                 .withUpdates(new UpdateRules(policy.file(), policy.updateKeys(), false));
-        try (Agent agent = Agent.start(config, engines, new QuietNews())) {
+        // The hub ends first: what runs goes on for its time, on workers that are still there.
+        try (Agent agent = Agent.start(config, engines, new QuietNews());
+            HubEnd _ = hub::close) {
           long inForce = hub.revisions().inForce().number();
           serve(hub, agent, signal, inForce == before ? 0 : inForce);
         }
@@ -109,6 +111,12 @@ public final class UpCommand implements Callable<Integer> {
       signal.ended();
     }
     return 0;
+  }
+
+  /** Closes without an exception of its own. */
+  private interface HubEnd extends AutoCloseable {
+    @Override
+    void close();
   }
 
   private Policy policy(Path folder) {

@@ -21,6 +21,9 @@ final class UpIT {
   /** Longer than an engine has to end by itself, on a busy machine. */
   private static final Duration STOP_LIMIT = Duration.ofSeconds(20);
 
+  /** More tokens than are written while a hub stops. */
+  private static final int ENDLESS = 3_000;
+
   private static TestFleet fleet;
 
   @BeforeAll
@@ -32,12 +35,23 @@ final class UpIT {
 
   /** Whatever was done with it before, that is the last that a user sees of it. */
   @AfterAll
-  static void ctrlCLeavesNothingBehind() throws Exception {
+  static void ctrlCTellsWhoIsServedAndLeavesNothingBehind() throws Exception {
     try (TestFleet _ = fleet) {
       FlotillaProcess up = fleet.process("up");
       List<ProcessHandle> children = up.children();
       assertThat(children).hasSizeGreaterThanOrEqualTo(3);
+      CountDownLatch begun = new CountDownLatch(1);
+      var stream =
+          fleet
+              .client()
+              .longStream(TestFleet.MODEL, "Tell a long story", ENDLESS, begun::countDown);
+      assertThat(begun.await(TestFleet.CHANGE_LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+
       up.pressCtrlC();
+
+      // not torn by its engine's end: the engine is there until the hub has told its clients
+      Streamed end = stream.get(STOP_LIMIT.toSeconds(), TimeUnit.SECONDS);
+      assertThat(end.events().getLast()).contains("stream_cut").contains("the hub stops");
       assertThat(up.exitCode(STOP_LIMIT)).isEqualTo(130);
       assertThat(children).noneMatch(ProcessHandle::isAlive);
     }

@@ -2,6 +2,7 @@ package dev.flotilla.engine.grammar;
 
 import dev.flotilla.engine.sample.TokenMask;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * One answer held to a grammar. After each token the next mask is made beside the model's next
@@ -34,6 +35,10 @@ final class Matcher implements TokenMask {
 
   private void prepare() {
     Automaton.State wanted = state;
-    aside.execute(() -> automaton.mask(wanted));
+    try {
+      aside.execute(() -> automaton.mask(wanted));
+    } catch (RejectedExecutionException stopping) {
+      // The server stops while the last steps run: the mask is made when it is asked for.
+    }
   }
 }
