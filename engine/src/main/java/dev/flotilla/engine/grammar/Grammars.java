@@ -10,6 +10,7 @@ import java.util.concurrent.Executor;
 import java.util.function.BinaryOperator;
 import java.util.function.Supplier;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
  * Makes grammars of what requests ask for, and keeps the last {@value #KEPT_MAX} with all that was
@@ -134,7 +135,8 @@ public final class Grammars {
       Notation notation,
       BinaryOperator<Expr> call) {
     return form(
-        kind + frame + functions,
+        // as JSON, whose quotes tell a name from what stands beside it
+        kind + frame + JsonNodeFactory.instance.objectNode().setAll(functions),
         CALLS,
         () -> {
           Map<String, Expr> rules = ValueRules.of(notation);

@@ -146,6 +146,19 @@ class ForcedCallsTest {
   }
 
   @Test
+  void aFunctionsNameCannotPassForTwoFunctionsOfSomebodyElse() {
+    JsonNode nothing = JSON.readTree("{\"type\":\"object\",\"properties\":{}}");
+    Grammars shared = grammars(true);
+    form(CallFormat.LLAMA, shared, Map.of("a=" + nothing + ", b", nothing));
+    Map<String, JsonNode> two = new LinkedHashMap<>();
+    two.put("a", nothing);
+    two.put("b", nothing);
+    TokenMask mask = form(CallFormat.LLAMA, shared, two).get();
+    accept(mask, "{\"name\":\"b\",\"parameters\":{}}");
+    assertThat(allowed(mask)).contains(END);
+  }
+
+  @Test
   void whatTheNotationCannotSayIsRefused() {
     assertThatThrownBy(() -> gemma("{\"type\":\"string\",\"pattern\":\"^a+$\"}"))
         .isInstanceOf(GrammarRefused.class)
