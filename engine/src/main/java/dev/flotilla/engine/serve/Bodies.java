@@ -2,6 +2,8 @@ package dev.flotilla.engine.serve;
 
 import dev.flotilla.engine.RequestRefused;
 import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.server.BodyBudget;
+import dev.flotilla.wire.server.BodyBudget.Share;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.http.RequestException;
 import io.helidon.webserver.CloseConnectionException;
@@ -10,7 +12,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
@@ -21,10 +22,11 @@ final class Bodies {
   private static final int PIECE_BYTES = 16 << 10;
 
   private final ServerLimits limits;
-  private final AtomicLong held = new AtomicLong();
+  private final BodyBudget budget;
 
   Bodies(ServerLimits limits) {
     this.limits = limits;
+    budget = new BodyBudget(limits.bodiesBytesMax());
   }
 
   /** What becomes of a body, which is held as long as that takes. */
@@ -33,40 +35,23 @@ final class Bodies {
     if (length > limits.bodyBytesMax()) {
       throw tooLarge();
     }
-    Share share = new Share();
-    try {
-      share.grow(length);
+    try (Share share = budget.share()) {
+      grow(share, length);
       use.accept(bytes(request, share, length));
-    } finally {
-      share.giveBack();
     }
   }
 
   /** What is done while so many more bytes are held, which count as bodies do. */
   void holding(long bytes, Runnable use) {
-    Share share = new Share();
-    try {
-      share.grow(bytes);
+    try (Share share = budget.share()) {
+      grow(share, bytes);
       use.run();
-    } finally {
-      share.giveBack();
     }
   }
 
-  /** What one body has of all that may be held. */
-  private final class Share {
-    private long bytes;
-
-    void grow(long more) {
-      bytes += more;
-      if (held.addAndGet(more) > limits.bodiesBytesMax()) {
-        throw RequestRefused.busy(
-            "the server holds as many bytes of requests as it may: try again");
-      }
-    }
-
-    void giveBack() {
-      held.addAndGet(-bytes);
+  private static void grow(Share share, long more) {
+    if (!share.grow(more)) {
+      throw RequestRefused.busy("the server holds as many bytes of requests as it may: try again");
     }
   }
 
@@ -85,7 +70,7 @@ final class Bodies {
           throw tooLarge();
         }
         if (announced == 0) {
-          share.grow(read);
+          grow(share, read);
         }
       }
       WatchedConnection.current().bodyRead();

@@ -2,6 +2,7 @@ package dev.flotilla.hub.gateway;
 
 import dev.flotilla.hub.server.JsonErrors;
 import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.server.BodyBudget;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.RequestException;
@@ -12,7 +13,6 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
@@ -24,7 +24,7 @@ final class RequestBodies {
 
   private final LongSupplier bodyBytesMax;
   private final long totalBytesMax;
-  private final AtomicLong total = new AtomicLong();
+  private final BodyBudget budget;
 
   /**
    * @param bodyBytesMax largest body now
@@ -32,20 +32,20 @@ final class RequestBodies {
   RequestBodies(LongSupplier bodyBytesMax, long totalBytesMax) {
     this.bodyBytesMax = bodyBytesMax;
     this.totalBytesMax = totalBytesMax;
+    budget = new BodyBudget(totalBytesMax);
   }
 
   /** A body, counted until it is closed. */
   final class Body implements AutoCloseable {
     private byte[] bytes = new byte[0];
-    private long counted;
+    private final BodyBudget.Share share = budget.share();
 
     byte[] bytes() {
       return bytes;
     }
 
     private void count(long more) throws Refusal {
-      counted += more;
-      if (total.addAndGet(more) > totalBytesMax) {
+      if (!share.grow(more)) {
         throw Refusal.refused(
             ApiError.unavailable(
                 "hub_memory",
@@ -58,8 +58,7 @@ final class RequestBodies {
 
     @Override
     public void close() {
-      total.addAndGet(-counted);
-      counted = 0;
+      share.close();
     }
   }
 
