@@ -262,7 +262,7 @@ public final class Compute {
 
   private void tiles(int m, int group, int end, Scratch scratch, GroupScratch with) {
     PackedMatrix matrix = matrices[m];
-    long at = group * matrix.groupBytes();
+    long at = matrix.numbersAt(group);
     for (int tile = tilesFrom; tile < end; tile++) {
       switch (matrix.form()) {
         case NIBBLES ->
@@ -279,8 +279,8 @@ public final class Compute {
     PackedMatrix matrix = matrices[m];
     GroupScratch a = scratch.first;
     GroupScratch b = scratch.second;
-    long at = first * matrix.groupBytes();
-    long next = second * matrix.groupBytes();
+    long at = matrix.numbersAt(first);
+    long next = matrix.numbersAt(second);
     int scales = matrix.scalesPerRow();
     switch (matrix.form()) {
       case NIBBLES -> kernels.nibblePair(matrix.data(), at, next, scales, inputs, tile, a, b);

@@ -35,7 +35,7 @@ final class PackedGroup {
 
   /** Packs one group; rows behind the last are zeros, as the memory is. */
   void pack(MemorySegment source, int group) {
-    long to = group * matrix.groupBytes();
+    long to = matrix.numbersAt(group);
     int first = group * PackedMatrix.GROUP;
     int count = Math.min(PackedMatrix.GROUP, matrix.rows() - first);
     if (matrix.form() == PackedMatrix.Form.FLOATS) {
@@ -59,7 +59,7 @@ final class PackedGroup {
       packScales(r);
     }
     MemorySegment.copy(lanes, 0, matrix.data(), PackedMatrix.SHORT, to, lanes.length);
-    long scalesAt = to + matrix.quantBytes();
+    long scalesAt = matrix.scalesAt(group);
     MemorySegment.copy(halves, 0, matrix.data(), PackedMatrix.SHORT, scalesAt, halves.length);
     MemorySegment.copy(singles, 0, matrix.data(), PackedMatrix.FLOAT, scalesAt, singles.length);
   }

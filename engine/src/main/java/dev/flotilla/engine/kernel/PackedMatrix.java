@@ -17,9 +17,10 @@ import java.nio.ByteOrder;
  * lanes row r and row r + 16 are neighbours: the halves of one 32-bit lane, which widening takes
  * apart with shifts alone. The layout is the same for all vector widths.
  *
- * <p>A group of nibbles is {@code [block of 32][8][32 lanes]}, then all its scales {@code
- * [block][32]}, then all its minima. Scales that the file has in half precision stay so, others,
- * products of two, are in single precision. Rows are padded to a whole group with zeros.
+ * <p>A group of nibbles is all its scales {@code [block][32]}, then all its minima, then {@code
+ * [block of 32][8][32 lanes]}: the order in which a step reads it, so that the processor fetches
+ * ahead over all of it. Scales that the file has in half precision stay so, others, products of
+ * two, are in single precision. Rows are padded to a whole group with zeros.
  */
 public final class PackedMatrix {
   static final int GROUP = 32;
@@ -197,8 +198,22 @@ public final class PackedMatrix {
   }
 
   long groupBytes() {
-    long all = quantBytes() + scaleBytes() * (mins ? 2 : 1);
-    return Math.ceilDiv(all, 64L) * 64L;
+    return scalesAllBytes() + Math.ceilDiv(quantBytes(), 64L) * 64L;
+  }
+
+  /** Scales and minima of a group, in whole lines of the processor's caches. */
+  private long scalesAllBytes() {
+    return Math.ceilDiv(scaleBytes() * (mins ? 2 : 1), 64L) * 64L;
+  }
+
+  /** Where a group's scales are, and its minima after them. */
+  long scalesAt(int group) {
+    return group * groupBytes();
+  }
+
+  /** Where a group's numbers are. */
+  long numbersAt(int group) {
+    return group * groupBytes() + scalesAllBytes();
   }
 
   /** The 16-bit lane of a row of a group. */
@@ -211,7 +226,7 @@ public final class PackedMatrix {
     if (row < 0 || row >= rows) {
       throw new IndexOutOfBoundsException("row %d of %d".formatted(row, rows));
     }
-    long group = row / GROUP * groupBytes();
+    long group = numbersAt(row / GROUP);
     int r = row % GROUP;
     for (int k = 0; k < columns; k++) {
       out[at + k] =
@@ -222,7 +237,7 @@ public final class PackedMatrix {
   }
 
   private float quantised(long group, int row, int k) {
-    long scaleAt = group + quantBytes();
+    long scaleAt = group - scalesAllBytes();
     long index = (long) (k / perScale()) * GROUP + row;
     float scale = scale(scaleAt, index);
     float min = mins ? scale(scaleAt + scaleBytes(), index) : 0;
@@ -266,7 +281,7 @@ public final class PackedMatrix {
   void unpackScales(int group, GroupScratch scratch) {
     scratch.hasMins = mins;
     scratch.halfBlocks = halfBlocks;
-    long from = group * groupBytes() + quantBytes();
+    long from = scalesAt(group);
     int count = scalesPerRow() * GROUP;
     if (halfScales) {
       MemorySegment.copy(data, SHORT, from, scratch.halves, 0, mins ? 2 * count : count);
