@@ -125,7 +125,7 @@ interface Kernels {
    *
    * @param keys {@code [page][headSize][16]}
    * @param tokens of the stretch, a multiple of 32
-   * @param query where the four queries begin in {@code queries}, one after another
+   * @param query where the four queries begin in {@code queries}, {@code [headSize][4]}
    */
   void scores(
       float[] keys, int tokens, int headSize, float[] queries, int query, float[] out, int at);

@@ -302,13 +302,19 @@ public final class PagedAttention {
   }
 
   private void gather(int row, int head, int count, Scratch scratch) {
-    int numbers = groupHeads * pages.headSize();
-    for (int i = 0; i < count; i++) {
-      System.arraycopy(queries, at(row + i, head), scratch.queries, i * numbers, numbers);
-    }
+    int size = pages.headSize();
     int used = count * groupHeads;
     int padded = Math.ceilDiv(used, 4) * 4;
-    Arrays.fill(scratch.queries, used * pages.headSize(), padded * pages.headSize(), 0);
+    if (padded > used) {
+      Arrays.fill(scratch.queries, (padded - 4) * size, padded * size, 0);
+    }
+    for (int query = 0; query < used; query++) {
+      int from = at(row + query / groupHeads, head) + query % groupHeads * size;
+      int to = query / 4 * 4 * size + query % 4;
+      for (int d = 0; d < size; d++) {
+        scratch.queries[to + 4 * d] = queries[from + d];
+      }
+    }
   }
 
   private void scatter(int row, int head, int count, Scratch scratch) {

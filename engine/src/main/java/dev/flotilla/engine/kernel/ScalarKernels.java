@@ -189,7 +189,7 @@ final class ScalarKernels implements Kernels {
         float sum = 0;
         for (int d = 0; d < headSize; d++) {
           float key = keys[(token / 16 * headSize + d) * 16 + token % 16];
-          sum = Math.fma(key, queries[query + q * headSize + d], sum);
+          sum = Math.fma(key, queries[query + d * 4 + q], sum);
         }
         out[at + q * PagedAttention.STRETCH + token] = sum;
       }

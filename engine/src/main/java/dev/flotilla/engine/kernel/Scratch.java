@@ -31,7 +31,9 @@ final class Scratch {
 
   final float[] pageScales;
 
-  /** Queries of one piece of attention, padded to fours, and what becomes of them. */
+  /**
+   * Queries of one piece of attention, {@code [query / 4][headSize][4]}, and what becomes of them.
+   */
   final float[] queries;
 
   final float[] scores;
