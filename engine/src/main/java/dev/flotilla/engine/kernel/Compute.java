@@ -14,7 +14,7 @@ public final class Compute {
   private static final System.Logger LOG = System.getLogger(Compute.class.getName());
 
   /** Query rows of one sequence that one thread takes through its pages at once. */
-  static final int ROWS_AT_ONCE = 8;
+  static final int ROWS_AT_ONCE = 16;
 
   /** Columns that meet all groups of a matrix before the next do: what fits the second cache. */
   private static final int TILES_AT_ONCE = 16;
