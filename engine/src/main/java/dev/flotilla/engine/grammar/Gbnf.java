@@ -1,5 +1,6 @@
 package dev.flotilla.engine.grammar;
 
+import dev.flotilla.wire.text.Names;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -67,7 +68,7 @@ final class Gbnf {
     }
     uses.forEach((name, place) -> {
       if (!rules.containsKey(name)) {
-        throw refused(place, "the rule '" + shown(name) + "' is used and is nowhere defined");
+        throw refused(place, "the rule " + Names.shown(name) + " is used and is nowhere defined");
       }
     });
     if (!rules.containsKey(ROOT)) {
@@ -77,7 +78,7 @@ final class Gbnf {
         .ifPresent(name -> {
           throw refused(
               places.getOrDefault(name, 0),
-              "the rule '" + shown(name) + "' begins with itself, so no text could be begun");
+              "the rule " + Names.shown(name) + " begins with itself, so no text could be begun");
         });
     return rules;
   }
@@ -96,7 +97,7 @@ final class Gbnf {
     }
     places.put(name, from);
     if (rules.put(name, alternatives(false)) != null) {
-      throw refused(from, "the rule '" + shown(name) + "' is defined twice");
+      throw refused(from, "the rule " + Names.shown(name) + " is defined twice");
     }
     if (at < text.length && !sees('\n') && !sees('\r')) {
       throw refused(at, "a new line was expected, not " + character());
@@ -257,7 +258,7 @@ final class Gbnf {
   private int named(String name, int from) {
     return single
         .of(name)
-        .orElseThrow(() -> refused(from, "'" + shown(name) + "' is not one token of this model"));
+        .orElseThrow(() -> refused(from, Names.shown(name) + " is not one token of this model"));
   }
 
   private Expr literal() {
@@ -411,9 +412,5 @@ final class Gbnf {
       column = lineEnds ? 1 : column + 1;
     }
     return new GrammarRefused("line " + line + ", column " + column + ": " + what);
-  }
-
-  private static String shown(String name) {
-    return name.length() > 60 ? name.substring(0, 60) : name;
   }
 }

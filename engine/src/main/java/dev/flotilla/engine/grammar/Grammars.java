@@ -1,6 +1,7 @@
 package dev.flotilla.engine.grammar;
 
 import dev.flotilla.engine.sample.TokenMask;
+import dev.flotilla.wire.text.Names;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -143,7 +144,7 @@ public final class Grammars {
           List<Expr> options = new ArrayList<>();
           functions.forEach((name, schema) -> {
             String rule = "f" + options.size();
-            JsonSchemas.add(rules, rule, schema, notation, "the parameters of " + shown(name));
+            JsonSchemas.add(rules, rule, schema, notation, "the parameters of " + Names.shown(name));
             options.add(call.apply(notation.name(name), new Expr.Rule(rule)));
           });
           Expr one = new Expr.Choice(options);
@@ -176,10 +177,6 @@ public final class Grammars {
       }
     }
     return Expr.text(text);
-  }
-
-  private static String shown(String name) {
-    return "'" + (name.length() > 60 ? name.substring(0, 60) : name) + "'";
   }
 
   private Supplier<TokenMask> form(String key, String first, Supplier<Map<String, Expr>> rules) {

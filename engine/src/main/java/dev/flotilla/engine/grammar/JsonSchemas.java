@@ -1,5 +1,6 @@
 package dev.flotilla.engine.grammar;
 
+import dev.flotilla.wire.text.Names;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -202,7 +203,8 @@ final class JsonSchemas {
       }
       case "boolean" -> Expr.choice(Expr.text("true"), Expr.text("false"));
       case "null" -> Expr.text("null");
-      default -> throw new GrammarRefused(where + ".type is '" + shown(type) + "', which is none");
+      default ->
+          throw new GrammarRefused(where + ".type is " + Names.shown(type) + ", which is none");
     };
   }
 
@@ -246,12 +248,12 @@ final class JsonSchemas {
       JsonNode target = pointer.equals("#") ? root : root.at(pointer.substring(1));
       if (target.isMissingNode()) {
         throw new GrammarRefused(
-            where + ".$ref points to " + shown(pointer) + ", which is not there");
+            where + ".$ref points to " + Names.shown(pointer) + ", which is not there");
       }
       known = fresh();
       references.put(pointer, known);
       rules.put(known, Expr.EMPTY);
-      rules.put(known, value(target, shown(pointer)));
+      rules.put(known, value(target, Names.shown(pointer)));
     }
     return ValueRules.rule(known);
   }
@@ -273,7 +275,7 @@ final class JsonSchemas {
     schema.path("required").forEach(each -> required.add(each.asString("")));
     for (String name : required) {
       if (!properties.has(name)) {
-        throw new GrammarRefused(where + ".required names '" + shown(name) + "', no property");
+        throw new GrammarRefused(where + ".required names " + Names.shown(name) + ", no property");
       }
     }
     List<Expr> fields = new ArrayList<>();
@@ -281,7 +283,7 @@ final class JsonSchemas {
     properties
         .properties()
         .forEach(each -> {
-          Expr value = value(each.getValue(), where + "." + shown(each.getKey()));
+          Expr value = value(each.getValue(), where + "." + Names.shown(each.getKey()));
           fields.add(Expr.sequence(notation.key(each.getKey()), ValueRules.separated(":"), value));
           demanded.add(required.contains(each.getKey()));
         });
@@ -373,12 +375,8 @@ final class JsonSchemas {
     for (String keyword : schema.propertyNames()) {
       if (!keywords.contains(keyword) && !DESCRIBING.contains(keyword)) {
         throw new GrammarRefused(
-            where + " has the keyword '" + shown(keyword) + "', which is not supported");
+            where + " has the keyword " + Names.shown(keyword) + ", which is not supported");
       }
     }
-  }
-
-  private static String shown(String text) {
-    return text.length() > 60 ? text.substring(0, 60) : text;
   }
 }

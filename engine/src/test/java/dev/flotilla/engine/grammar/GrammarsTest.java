@@ -173,9 +173,13 @@ class GrammarsTest {
 
   @Test
   void whatCantBeHeldToIsRefusedByItsName() {
-    assertThatThrownBy(() -> schema("{\"type\":\"nonsense\"}")).hasMessageContaining("'nonsense'");
+    assertThatThrownBy(() -> schema("{\"type\":\"nonsense\"}"))
+        .hasMessageContaining("\"nonsense\"");
     assertThatThrownBy(() -> schema("{\"type\":\"array\",\"uniqueItems\":true}"))
-        .hasMessage("the schema has the keyword 'uniqueItems', which is not supported");
+        .hasMessage("the schema has the keyword \"uniqueItems\", which is not supported");
+    assertThatThrownBy(() -> schema("{\"type\":\"array\",\"a\\u001b[2J\":true}"))
+        .as("what a client made up does nothing to a terminal")
+        .hasMessage("the schema has the keyword \"a?[2J\", which is not supported");
     assertThatThrownBy(() -> schema("{\"$ref\":\"#/nowhere\"}")).hasMessageContaining("not there");
     assertThatThrownBy(() -> schema("{\"$ref\":\"#\"}")).hasMessageContaining("no text fits");
     String endless = "{\"type\":\"array\",\"minItems\":1,\"items\":{\"$ref\":\"#\"}}";

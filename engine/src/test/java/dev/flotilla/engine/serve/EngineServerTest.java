@@ -322,7 +322,7 @@ class EngineServerTest {
         .isIn("yes", "no");
     assertThat(content(chat(HELLO + ",\"structured_outputs\":{\"regex\":\"[0-9]{3}\"}")))
         .matches("[0-9]{3}");
-    assertThat(refusal(HELLO + schema.replace("enum", "enumm"))).contains("keyword 'enumm'");
+    assertThat(refusal(HELLO + schema.replace("enum", "enumm"))).contains("keyword \\\"enumm\\\"");
     assertThat(refusal(HELLO + schema + ",\"ignore_eos\":true"))
         .contains("ends where the form does");
   }
