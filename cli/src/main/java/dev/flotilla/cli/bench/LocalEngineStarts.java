@@ -10,7 +10,6 @@ import dev.flotilla.agent.models.DownloadLimits;
 import dev.flotilla.agent.models.ModelStore;
 import dev.flotilla.agent.policy.Policy;
 import dev.flotilla.agent.policy.Policy.EngineRule;
-import dev.flotilla.agent.policy.PolicyRefused;
 import dev.flotilla.agent.process.ModelFiles.ModelUnavailable;
 import dev.flotilla.bench.launch.CommandEngine;
 import dev.flotilla.bench.launch.EngineChoice;
@@ -45,11 +44,7 @@ final class LocalEngineStarts {
     this.home = home;
     this.shell = shell;
     this.options = options;
-    try {
-      this.policy = Engines.withEngine(Policy.forUp(home), options.enginePath(), true);
-    } catch (PolicyRefused e) {
-      throw new Failure(String.valueOf(e.getMessage()), e);
-    }
+    this.policy = Engines.policy(Policy::forUp, home, options.enginePath(), true);
     this.machine =
         new LocalMachine(Cores.of(searchPath()), policy.memoryFraction(), options.readyTimeout());
     this.progress = new AgentNews(shell, System::nanoTime);

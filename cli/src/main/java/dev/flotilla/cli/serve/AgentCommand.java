@@ -7,7 +7,6 @@ import dev.flotilla.agent.lanes.AgentEnd;
 import dev.flotilla.agent.lanes.AgentIdentity;
 import dev.flotilla.agent.lanes.HubAddress;
 import dev.flotilla.agent.policy.Policy;
-import dev.flotilla.agent.policy.PolicyRefused;
 import dev.flotilla.agent.update.UpdateRules;
 import dev.flotilla.cli.Version;
 import dev.flotilla.cli.client.PrivateAuthority;
@@ -99,7 +98,7 @@ public final class AgentCommand implements Callable<Integer> {
     if (enrolment.isEmpty() && !AgentIdentity.isEnrolled(folder)) {
       throw new Failure(AgentEnd.NOT_ENROLLED.reason());
     }
-    Policy policy = policy(folder);
+    Policy policy = Engines.policy(Policy::forAgent, folder, enginePath, installEngine);
     StopSignal signal = StopSignal.listen();
     try {
       HomeLock.makeHome(folder);
@@ -149,14 +148,6 @@ public final class AgentCommand implements Callable<Integer> {
       signal.ended();
     }
     return 0;
-  }
-
-  private Policy policy(Path folder) {
-    try {
-      return Engines.withEngine(Policy.forAgent(folder), enginePath, installEngine);
-    } catch (PolicyRefused e) {
-      throw new Failure(String.valueOf(e.getMessage()), e);
-    }
   }
 
   private void say(String line) {

@@ -23,13 +23,27 @@ public final class Engines {
 
   private Engines() {}
 
+  /** Reads the policy of a state folder. */
+  @FunctionalInterface
+  public interface PolicyOf {
+    Policy read(Path home) throws PolicyRefused;
+  }
+
   /**
-   * The policy with what the command line says of llama-server.
+   * A home's policy with what the command line says of llama-server.
    *
    * @param path the program to start; null leaves the policy's
    * @param install whether it may be installed, beside what the policy says
    */
-  public static Policy withEngine(Policy policy, @Nullable Path path, boolean install) {
+  public static Policy policy(PolicyOf source, Path home, @Nullable Path path, boolean install) {
+    try {
+      return withEngine(source.read(home), path, install);
+    } catch (PolicyRefused e) {
+      throw new Failure(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private static Policy withEngine(Policy policy, @Nullable Path path, boolean install) {
     Optional<EngineRule> rule = policy.engine(LLAMA_SERVER);
     if (rule.isEmpty()) {
       if (path != null) {

@@ -6,7 +6,6 @@ import dev.flotilla.agent.AgentRefused;
 import dev.flotilla.agent.LocalEngines;
 import dev.flotilla.agent.lanes.HubAddress;
 import dev.flotilla.agent.policy.Policy;
-import dev.flotilla.agent.policy.PolicyRefused;
 import dev.flotilla.agent.update.UpdateRules;
 import dev.flotilla.cli.Version;
 import dev.flotilla.cli.output.Failure;
@@ -80,7 +79,7 @@ public final class UpCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     Path folder = home.home(shell);
     model.check();
-    Policy policy = policy(folder);
+    Policy policy = Engines.policy(Policy::forUp, folder, enginePath, false);
     HubConfig hubConfig = listen.config(folder, shell, true);
     StopSignal signal = StopSignal.listen();
     try (HomeLock lock = HomeLock.take(folder, "hub", "flotilla up")) {
@@ -117,14 +116,6 @@ public final class UpCommand implements Callable<Integer> {
   private interface HubEnd extends AutoCloseable {
     @Override
     void close();
-  }
-
-  private Policy policy(Path folder) {
-    try {
-      return Engines.withEngine(Policy.forUp(folder), enginePath, false);
-    } catch (PolicyRefused e) {
-      throw new Failure(String.valueOf(e.getMessage()), e);
-    }
   }
 
   /**
