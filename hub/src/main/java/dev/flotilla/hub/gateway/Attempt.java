@@ -155,7 +155,7 @@ final class Attempt {
         place.failed(cut.reason());
       }
       recorder.cut(exchange, cut.reason());
-      throw answers.cutOff(exchange, target.name() + " " + cut.reason());
+      throw answers.cutOff(exchange, target.name() + ": " + cut.reason());
     }
     answers.streamed(shaper, cost(call, shaper));
     end(call, events, shaper);

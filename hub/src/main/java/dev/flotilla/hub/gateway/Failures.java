@@ -29,7 +29,7 @@ final class Failures {
     if (failed.blame() == Blame.DOUBTFUL && failed.reason().contains(": ")) {
       agreed |= doubtful.stream().anyMatch(each -> each.reason().equals(failed.reason()));
     }
-    reasons.add(attempt.target().name() + " " + failed.reason());
+    reasons.add(attempt.target().name() + ": " + failed.reason());
     last = failed.error();
     runs += failed.ran() ? 1 : 0;
     silence = failed.silent();

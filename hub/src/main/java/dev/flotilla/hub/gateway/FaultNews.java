@@ -52,7 +52,7 @@ final class FaultNews {
   /**
    * The target failed a request.
    *
-   * @param reason what it did, as the rest of a sentence that begins with its name
+   * @param reason what it did
    * @param silent whether it broke off or gave no answer, as it does when it dies
    */
   void failed(Target target, String request, String reason, boolean silent, long nowNanos) {
@@ -84,7 +84,7 @@ final class FaultNews {
     int others = state.untold;
     state.untold = 0;
     state.toldNanos = nowNanos;
-    return "%s %s (request %s%s)."
+    return "%s: %s (request %s%s)."
         .formatted(
             target.name(),
             reason,

@@ -106,7 +106,7 @@ class BadEngineTest {
 
       assertThat(all).contains("one").doesNotContain("[DONE]").doesNotEndWith("0\r\n\r\n");
       assertThat(all)
-          .containsOnlyOnce("data: {\"error\":{\"message\":\"the answer is incomplete: a ")
+          .containsOnlyOnce("data: {\"error\":{\"message\":\"the answer is incomplete: a: ")
           .contains("\"type\":\"server_error\"", "\"code\":\"stream_cut\"");
       assertThat(all).doesNotContain("\"finish_reason\":\"stop\"");
       assertThat(hub.usage(1).outcome()).isEqualTo("cut");
@@ -372,7 +372,8 @@ class BadEngineTest {
       TestClient.Reply reply = client.reply();
 
       assertThat(reply.status()).isEqualTo(502);
-      assertThat(reply.body()).contains("may be the cause");
+      assertThat(reply.body())
+          .contains("may be the cause: a: the server closed the connection without a reply; a: ");
       assertThat(hub.usage(1).attempts()).isEqualTo(2);
     }
   }
@@ -391,7 +392,8 @@ class BadEngineTest {
       hub.chat("x");
 
       assertThat(hub.events).hasSize(1);
-      assertThat(hub.events.getFirst()).startsWith("requests-failed a a ");
+      assertThat(hub.events.getFirst())
+          .startsWith("requests-failed a a: the server closed the connection");
     }
   }
 }
