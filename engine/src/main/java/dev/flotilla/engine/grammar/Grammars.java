@@ -135,16 +135,19 @@ public final class Grammars {
       Map<String, JsonNode> functions,
       Notation notation,
       BinaryOperator<Expr> call) {
+    Map<String, String> parameters = new LinkedHashMap<>();
+    functions.keySet().forEach(name -> parameters.put("f" + parameters.size(), parametersOf(name)));
     return form(
         // as JSON, whose quotes tell a name from what stands beside it
         kind + frame + JsonNodeFactory.instance.objectNode().setAll(functions),
         CALLS,
+        parameters,
         () -> {
           Map<String, Expr> rules = ValueRules.of(notation);
           List<Expr> options = new ArrayList<>();
           functions.forEach((name, schema) -> {
             String rule = "f" + options.size();
-            JsonSchemas.add(rules, rule, schema, notation, "the parameters of " + Names.shown(name));
+            JsonSchemas.add(rules, rule, schema, notation, parametersOf(name));
             options.add(call.apply(notation.name(name), new Expr.Rule(rule)));
           });
           Expr one = new Expr.Choice(options);
@@ -164,6 +167,10 @@ public final class Grammars {
         });
   }
 
+  private static String parametersOf(String function) {
+    return "the parameters of " + Names.shown(function);
+  }
+
   /** A text in which marks that are control tokens, and so no text, are written as these. */
   private Expr marked(String text, List<String> marks) {
     for (String mark : marks) {
@@ -180,6 +187,14 @@ public final class Grammars {
   }
 
   private Supplier<TokenMask> form(String key, String first, Supplier<Map<String, Expr>> rules) {
+    return form(key, first, Map.of(first, "it"), rules);
+  }
+
+  /**
+   * @param needed rules without which the form has a dead end: what each is, by its name
+   */
+  private Supplier<TokenMask> form(
+      String key, String first, Map<String, String> needed, Supplier<Map<String, Expr>> rules) {
     if (key.length() > CHARS_MAX) {
       throw new GrammarRefused("it has more than " + CHARS_MAX + " characters");
     }
@@ -190,9 +205,11 @@ public final class Grammars {
     if (automaton == null || automaton.full()) {
       Map<String, Expr> all = rules.get();
       Network network = Network.of(all);
-      if (!network.hasEnd(network.number(first))) {
-        throw new GrammarRefused("no text fits it");
-      }
+      needed.forEach((rule, what) -> {
+        if (!network.hasEnd(network.number(rule))) {
+          throw new GrammarRefused("no text fits " + what);
+        }
+      });
       automaton = new Automaton(network, network.number(first), tokens);
       automaton.mask(automaton.start());
       synchronized (kept) {

@@ -158,6 +158,17 @@ class ForcedCallsTest {
     assertThat(allowed(mask)).contains(END);
   }
 
+  /** Beside a tool that can be called, too: a model that begins the other call could not end it. */
+  @ParameterizedTest
+  @EnumSource(CallFormat.class)
+  void aToolThatNoCallFitsIsRefusedByItsName(CallFormat format) {
+    Map<String, JsonNode> functions = functions();
+    functions.put("endless", JSON.readTree("{\"$ref\":\"#\"}"));
+    assertThatThrownBy(() -> form(format, grammars(true), functions))
+        .isInstanceOf(GrammarRefused.class)
+        .hasMessage("no text fits the parameters of \"endless\"");
+  }
+
   @Test
   void whatTheNotationCannotSayIsRefused() {
     assertThatThrownBy(() -> gemma("{\"type\":\"string\",\"pattern\":\"^a+$\"}"))
