@@ -53,7 +53,8 @@ final class Errors {
     if (bug instanceof HttpException refusal) {
       throw refusal;
     }
-    log.log(Level.ERROR, request.prologue().method() + " failed in the engine", bug);
+    String what = request.prologue().method() + " " + Names.shown(request.path().path());
+    log.log(Level.ERROR, what + " failed in the engine", bug);
     if (!response.isSent()) {
       send(response, REFUSALS.internal());
     }

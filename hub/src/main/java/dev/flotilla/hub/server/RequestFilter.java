@@ -1,6 +1,7 @@
 package dev.flotilla.hub.server;
 
 import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.text.Names;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.http.Headers;
@@ -52,7 +53,8 @@ final class RequestFilter implements Filter {
     if (bug instanceof HttpException refusal) {
       throw refusal;
     }
-    log.log(Level.ERROR, request.prologue().method() + " failed in the hub", bug);
+    String what = request.prologue().method() + " " + Names.shown(request.path().path());
+    log.log(Level.ERROR, what + " failed in the hub", bug);
     JsonErrors.send(
         response,
         new ApiError(

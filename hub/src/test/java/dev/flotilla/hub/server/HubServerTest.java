@@ -28,8 +28,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -148,7 +152,11 @@ class HubServerTest {
   }
 
   @Test
-  void aHandlersBugTellsTheClientNothingFromInside() throws IOException {
+  void aHandlersBugTellsTheClientNothingFromInsideAndTheLogWhatWasAsked() throws IOException {
+    List<String> logged = new CopyOnWriteArrayList<>();
+    Logger log = Logger.getLogger(RequestFilter.class.getName());
+    Handler listener = new LogOf(logged);
+    log.addHandler(listener);
     HttpService broken =
         rules ->
             rules.get(
@@ -170,6 +178,32 @@ class HubServerTest {
 
       assertThat(reply.status()).isEqualTo(500);
       assertThat(reply.body()).contains("internal_error").doesNotContain("secret");
+      assertThat(logged).containsExactly("GET \"/broken\" failed in the hub: secret words");
+    } finally {
+      log.removeHandler(listener);
+    }
+  }
+
+  private static final class LogOf extends Handler {
+    private final List<String> lines;
+
+    LogOf(List<String> lines) {
+      this.lines = lines;
+    }
+
+    @Override
+    public void publish(LogRecord line) {
+      lines.add(line.getMessage() + ": " + line.getThrown().getMessage());
+    }
+
+    @Override
+    public void flush() {
+      // Nothing waits.
+    }
+
+    @Override
+    public void close() {
+      // Nothing is open.
     }
   }
 
