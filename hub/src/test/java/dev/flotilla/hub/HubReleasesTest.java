@@ -85,6 +85,26 @@ final class HubReleasesTest {
   }
 
   @Test
+  void theSameFileWithAnotherSignatureIsRefusedAndWhatIsOfferedStaysAsItWas() throws Exception {
+    try (Hub hub = Hub.start(HubConfig.local(home))) {
+      offer(hub, "0.2.0", false);
+      byte[] file = file("0.2.0");
+      Release other = release("0.2.0", file, ReleaseKey.generate());
+      for (boolean again : new boolean[] {false, true}) {
+        HttpResponse<String> refused = offer(hub, other, file, again);
+        assertThat(refused.statusCode()).isEqualTo(409);
+        assertThat(message(refused))
+            .startsWith(
+                "the same file is stored with another signature as version 0.2.0: withdraw");
+      }
+      assertThat(json(get(hub, "/api/releases")).get(0).path("attempt").asLong()).isEqualTo(1);
+
+      assertThat(delete(hub, "/api/releases/0.2.0").statusCode()).isEqualTo(200);
+      assertThat(offer(hub, other, file, false).statusCode()).isEqualTo(200);
+    }
+  }
+
+  @Test
   void whatIsNotWhatItSaysIsRefusedAndNothingIsKept() throws Exception {
     try (Hub hub = Hub.start(HubConfig.local(home))) {
       byte[] file = file("0.2.0");
@@ -235,10 +255,15 @@ final class HubReleasesTest {
   }
 
   private static Release release(String version, byte[] file) throws Exception {
+    return release(version, file, SIGNER);
+  }
+
+  private static Release release(String version, byte[] file, ReleaseKey.Pair signer)
+      throws Exception {
     String digest = HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(file));
     Release unsigned = new Release(version, file.length, digest, "");
     return new Release(
-        version, file.length, digest, ReleaseKey.sign(SIGNER.privatePem(), unsigned.signedBytes()));
+        version, file.length, digest, ReleaseKey.sign(signer.privatePem(), unsigned.signedBytes()));
   }
 
   private List<String> files() throws Exception {

@@ -146,14 +146,8 @@ public final class Releases {
     changing.lock();
     try {
       Optional<StoredRelease> known = find(release.version());
-      if (known.isPresent() && !known.get().sha256().equals(release.sha256())) {
-        throw new Rejected(
-            "another file is stored as version "
-                + release.version()
-                + ": withdraw it first ('flotilla update withdraw "
-                + release.version()
-                + "'), or give this one another version",
-            true);
+      if (known.isPresent()) {
+        checkSame(known.get(), release);
       }
       receive(release, body);
       if (known.isPresent() && !again) {
@@ -173,6 +167,22 @@ public final class Releases {
     } finally {
       changing.unlock();
     }
+  }
+
+  /** Agents were told of a release by its digest and signature: neither changes under its name. */
+  private static void checkSame(StoredRelease known, Release release) throws Rejected {
+    boolean sameFile = known.sha256().equals(release.sha256());
+    if (sameFile && known.signature().equals(release.signature())) {
+      return;
+    }
+    throw new Rejected(
+        (sameFile ? "the same file is stored with another signature" : "another file is stored")
+            + " as version "
+            + release.version()
+            + ": withdraw it first ('flotilla update withdraw "
+            + release.version()
+            + "'), or give this one another version",
+        true);
   }
 
   private String offered(String version, String by) {
