@@ -77,7 +77,12 @@ final class ChatCompletions {
               format.isPresent(),
               Optional.of(
                   new ReplyParser(
-                      thinks, inThought, format, asked.tools().oneCall(), names::callId))));
+                      thinks,
+                      inThought,
+                      format,
+                      asked.tools().oneCall(),
+                      asked.tools().forced(),
+                      names::callId))));
     }
     ReplyHead head = names.head(true, settings.reasoning().field(), asked.prompt().tokens().length);
     answering.pass(

@@ -15,6 +15,9 @@ import java.util.function.Supplier;
  * arguments as they come; what turns out to be no call is content. However an answer is cut into
  * pieces, together the parts say the same.
  *
+ * <p>Where a call has to be made, what the answer says beside thoughts is a call, and what is cut
+ * off before its call's name is known is not told: it is no content.
+ *
  * <p>States: {@code THOUGHT → TEXT ⇄ CALL}; from a call whose arguments are no JSON {@code BROKEN},
  * up to the mark that ends it; and {@code OVER} where one call was wanted and is there. For one
  * answer, one thread.
@@ -33,6 +36,7 @@ final class ReplyParser {
 
   private final Optional<CallFormat> format;
   private final boolean oneCall;
+  private final boolean mustCall;
   private final Supplier<String> callIds;
   private final boolean marksThoughts;
   private final StringBuilder held = new StringBuilder();
@@ -69,16 +73,19 @@ final class ReplyParser {
    * @param inThought whether the prompt ended with it already
    * @param format how calls are written, where tools may be called
    * @param oneCall whether the answer ends with its first call
+   * @param mustCall whether the answer is held to calls
    */
   ReplyParser(
       boolean marksThoughts,
       boolean inThought,
       Optional<CallFormat> format,
       boolean oneCall,
+      boolean mustCall,
       Supplier<String> callIds) {
     this.marksThoughts = marksThoughts;
     this.format = format;
     this.oneCall = oneCall;
+    this.mustCall = mustCall;
     this.callIds = callIds;
     this.state = inThought ? State.THOUGHT : State.TEXT;
   }
@@ -123,9 +130,13 @@ final class ReplyParser {
     String rest = take(held.length());
     switch (state) {
       case THOUGHT -> think(rest);
-      case TEXT -> say(afterCall ? rest.stripLeading() : rest);
+      case TEXT -> {
+        if (!mustCall || !beginsCall(rest.strip())) {
+          say(afterCall ? rest.stripLeading() : rest);
+        }
+      }
       case CALL -> {
-        if (!callIsOpen) {
+        if (!callIsOpen && !mustCall) {
           unfinished();
         }
       }
@@ -135,6 +146,10 @@ final class ReplyParser {
       }
     }
     return said();
+  }
+
+  private boolean beginsCall(String rest) {
+    return format.map(CallFormat::begin).orElse("").startsWith(rest);
   }
 
   private boolean unread() {

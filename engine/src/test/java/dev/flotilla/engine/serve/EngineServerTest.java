@@ -339,6 +339,10 @@ class EngineServerTest {
     JsonNode call = choice.path("message").path("tool_calls").path(0).path("function");
     assertThat(call.path("name").stringValue()).isEqualTo("weather");
     assertThat(call.path("arguments").stringValue()).isEqualTo("{\"city\":\"Rome\"}");
+
+    JsonNode cut = chat(HELLO + tools + ",\"max_tokens\":6").path("choices").path(0);
+    assertThat(cut.path("finish_reason").stringValue()).isEqualTo("length");
+    assertThat(cut.path("message").path("content").stringValue()).isEmpty();
   }
 
   @Test

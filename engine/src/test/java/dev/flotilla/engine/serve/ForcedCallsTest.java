@@ -113,6 +113,21 @@ class ForcedCallsTest {
     }
   }
 
+  /** Wherever {@code max_tokens} cuts it: a mark that is half written is nothing to read. */
+  @ParameterizedTest
+  @EnumSource(CallFormat.class)
+  void ofACallThatIsCutNothingIsContent(CallFormat format) {
+    Frame frame = AnswerForms.frame(format, true);
+    String one = walk(format, form(format, grammars(false), functions()).get(), new Random(5));
+    String call = one.substring(frame.before().length(), one.length() - frame.after().length());
+    String two = frame.before() + call + frame.again() + call + frame.after();
+    for (int length = 0; length <= two.length(); length++) {
+      String cut = two.substring(0, length);
+      assertThat(read(format, cut, false)).as(cut).noneMatch(Part.Content.class::isInstance);
+    }
+    assertThat(read(format, two, false)).filteredOn(Part.Call.class::isInstance).hasSize(2);
+  }
+
   private static void isABook(JsonNode taken, String answer) {
     String title = taken.path("title").stringValue();
     assertThat(title.codePointCount(0, title.length())).as(answer).isLessThanOrEqualTo(12);
@@ -189,7 +204,12 @@ class ForcedCallsTest {
   }
 
   private static List<Part> read(CallFormat format, String answer) {
-    ReplyParser parser = new ReplyParser(true, false, Optional.of(format), true, () -> "id");
+    return read(format, answer, true);
+  }
+
+  private static List<Part> read(CallFormat format, String answer, boolean oneCall) {
+    ReplyParser parser =
+        new ReplyParser(true, false, Optional.of(format), oneCall, true, () -> "id");
     List<Part> parts = new ArrayList<>(parser.add(answer));
     parts.addAll(parser.end());
     return parts;

@@ -41,7 +41,8 @@ class ReplyParserTest {
   }
 
   private static List<Part> parts(CallFormat format, boolean oneCall, List<String> pieces) {
-    ReplyParser parser = new ReplyParser(true, false, Optional.of(format), oneCall, () -> "id");
+    ReplyParser parser =
+        new ReplyParser(true, false, Optional.of(format), oneCall, false, () -> "id");
     List<Part> parts = new ArrayList<>();
     for (String piece : pieces) {
       parts.addAll(parser.add(piece));
@@ -135,7 +136,8 @@ class ReplyParserTest {
         "GEMMA ~ <start_function_call>call:f{text:<escape>once upon a time",
       })
   void aCallIsToldWhileItIsWritten(CallFormat format, String written) {
-    ReplyParser parser = new ReplyParser(true, false, Optional.of(format), false, () -> "id");
+    ReplyParser parser =
+        new ReplyParser(true, false, Optional.of(format), false, false, () -> "id");
     List<Part> parts = new ArrayList<>();
     letters(written).forEach(letter -> parts.addAll(parser.add(letter)));
     assertThat(parts.getFirst()).isEqualTo(new Part.Call(0, "id", "f"));
@@ -154,7 +156,7 @@ class ReplyParserTest {
       assertThat(told(parts(CallFormat.HERMES, true, pieces))).isEqualTo("@f({})");
     }
     ReplyParser parser =
-        new ReplyParser(true, false, Optional.of(CallFormat.HERMES), true, () -> "id");
+        new ReplyParser(true, false, Optional.of(CallFormat.HERMES), true, false, () -> "id");
     parser.add("<tool_call>{\"name\":\"f\",\"arguments\":{}");
     assertThat(parser.over()).isFalse();
     parser.add("}");
