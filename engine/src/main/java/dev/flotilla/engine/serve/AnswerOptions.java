@@ -47,7 +47,7 @@ record AnswerOptions(
     boolean usageInEachChunk) {
 
   /** Answers to one prompt. */
-  static final int COUNT_MAX = RequestScan.ANSWERS_ALONE_MAX;
+  static final int COUNT_MAX = RequestScan.ANSWERS_MAX;
 
   /** Texts that end an answer, and characters of one. */
   static final int STOPS_MAX = 16;

@@ -240,7 +240,7 @@ class EngineServerTest {
     assertThat(refusal(HELLO + ",\"temperature\":-1")).contains("duplicate_field");
     assertThat(refusal(HELLO + ",\"top_p\":2")).contains("top_p must be over 0 to 1, not 2");
     assertThat(refusal(HELLO + ",\"top_p\":\"x\"")).contains("must be a number", "invalid_type");
-    assertThat(refusal(HELLO + ",\"n\":0")).contains("must be from 1 to 16");
+    assertThat(refusal(HELLO + ",\"n\":0")).contains("must be from 1 to 8");
     assertThat(refusal(HELLO + ",\"seed\":1e30"))
         .contains("seed must be a whole number of at most 64 bits, not 1.0E30");
     assertThat(refusal(HELLO + ",\"top_logprobs\":3")).contains("needs logprobs");

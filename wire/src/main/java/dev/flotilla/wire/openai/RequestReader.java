@@ -25,18 +25,15 @@ final class RequestReader {
   private final Endpoint endpoint;
   private final byte[] body;
   private final boolean named;
-  private final int answersMax;
   private final RequestFields fields = new RequestFields();
 
   /**
    * @param named whether the model has to be named
-   * @param answersMax answers to one prompt
    */
-  RequestReader(Endpoint endpoint, byte[] body, boolean named, int answersMax) {
+  RequestReader(Endpoint endpoint, byte[] body, boolean named) {
     this.endpoint = endpoint;
     this.body = body;
     this.named = named;
-    this.answersMax = answersMax;
   }
 
   RequestScan read() {
@@ -126,7 +123,7 @@ final class RequestReader {
       case "model" -> model(parser);
       case "stream" -> fields.stream = bool(parser, name);
       case "stream_options" -> streamOptions(parser);
-      case "n" -> fields.n = (int) integer(parser, name, 1, answersMax, 1);
+      case "n" -> fields.n = (int) integer(parser, name, 1, RequestScan.ANSWERS_MAX, 1);
       // -1 is llama.cpp's word for no limit.
       case "max_tokens" -> fields.maxTokens = integer(parser, name, -1, Integer.MAX_VALUE, -1);
       case "max_completion_tokens" ->

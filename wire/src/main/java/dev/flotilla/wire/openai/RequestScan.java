@@ -16,11 +16,10 @@ public sealed interface RequestScan {
   /** Characters of a model's name in a request. */
   int MODEL_CHARS_MAX = 256;
 
-  /** Answers to one prompt; they come one after the other. */
+  /**
+   * Answers to one prompt: the hub's come one after the other, the built-in engine's side by side.
+   */
   int ANSWERS_MAX = 8;
-
-  /** The same where they are computed side by side, in one engine. */
-  int ANSWERS_ALONE_MAX = 16;
 
   /** Fields of the top level. */
   int FIELDS_MAX = 256;
@@ -50,12 +49,12 @@ public sealed interface RequestScan {
    * @return {@link Scanned}, or {@link Refused} with the 400 for the client
    */
   static RequestScan scan(Endpoint endpoint, byte[] body) {
-    return new RequestReader(endpoint, body, true, ANSWERS_MAX).read();
+    return new RequestReader(endpoint, body, true).read();
   }
 
-  /** The same for a server of one model: a request may leave its name out, and answers are many. */
+  /** The same for a server of one model: a request may leave its name out. */
   static RequestScan scanAlone(Endpoint endpoint, byte[] body) {
-    return new RequestReader(endpoint, body, false, ANSWERS_ALONE_MAX).read();
+    return new RequestReader(endpoint, body, false).read();
   }
 
   /** A body that the gateway refuses; {@link ApiError#param()} names the field. */
