@@ -1,5 +1,7 @@
 package dev.flotilla.engine.serve;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.flotilla.engine.Engine;
 import dev.flotilla.engine.RequestRefused;
 import dev.flotilla.wire.openai.ApiError;
@@ -119,6 +121,7 @@ public final class EngineServer implements AutoCloseable {
         .smartAsyncWrites(false)
         .backlog(1024)
         .connectionOptions(options -> options.tcpNoDelay(true))
+        .contentEncoding(PlainBodies.ALONE)
         .idleConnectionTimeout(limits.idle())
         .idleConnectionPeriod(Duration.ofSeconds(15))
         .protocolsDiscoverServices(false)
@@ -144,7 +147,8 @@ public final class EngineServer implements AutoCloseable {
         "/metrics",
         (_, response) -> {
           response.header(HeaderNames.CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8");
-          response.send(MetricsPage.of(engine, model.name()));
+          WatchedConnection.current()
+              .send(response, MetricsPage.of(engine, model.name()).getBytes(UTF_8));
         });
     post(routing, "/v1/chat/completions", requests(Endpoint.CHAT), chats::answer);
     post(routing, "/v1/completions", requests(Endpoint.COMPLETIONS), completions::answer);
@@ -156,7 +160,8 @@ public final class EngineServer implements AutoCloseable {
 
   private static void get(HttpRouting.Builder routing, String path, Handler handler) {
     routing.get(path, handler);
-    routing.any(path, (_, response) -> Errors.otherMethod(response, "GET"));
+    routing.head(path, handler);
+    routing.any(path, (_, response) -> Errors.otherMethod(response, "GET, HEAD"));
   }
 
   private void post(
@@ -273,7 +278,7 @@ public final class EngineServer implements AutoCloseable {
 
   private static void send(ServerResponse response, ObjectNode body) {
     response.header(HeaderValues.CONTENT_TYPE_JSON);
-    response.send(Json.bytes(body));
+    WatchedConnection.current().send(response, Json.bytes(body));
   }
 
   /**

@@ -8,6 +8,7 @@ import io.helidon.http.DirectHandler;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.http.HttpException;
+import io.helidon.http.Method;
 import io.helidon.http.ServerResponseHeaders;
 import io.helidon.http.Status;
 import io.helidon.webserver.http.DirectHandlers;
@@ -45,7 +46,7 @@ final class Errors {
       response.header(
           HeaderNames.RETRY_AFTER, Long.toString(Math.max(1, error.retryAfter().toSeconds())));
     }
-    response.send(ApiErrors.body(error));
+    client.send(response, ApiErrors.body(error));
   }
 
   /** A handler's bug: the client is told that much, the log the rest. */
@@ -81,12 +82,15 @@ final class Errors {
     if (code == 413 || code == 414 || code == 415 || code == 431) {
       WatchedConnection.current().lingerAfterReply();
     }
+    byte[] body = ApiErrors.body(error);
+    boolean lengthAlone = request.method().equals(Method.HEAD_NAME);
+    headers.contentLength(body.length);
     return DirectHandler.TransportResponse.builder()
         .status(code == status.code() ? status : Status.create(code))
         .headers(headers)
         .header(HeaderValues.CONTENT_TYPE_JSON)
         .keepAlive(type.keepAlive())
-        .entity(ApiErrors.body(error))
+        .entity(lengthAlone ? new byte[0] : body)
         .build();
   }
 
@@ -95,7 +99,9 @@ final class Errors {
     if (WatchedConnection.current().headIsTooLarge()) {
       return 431;
     }
-    return request.headers().contains(HeaderNames.CONTENT_ENCODING) ? 415 : 400;
+    return HttpRefusals.isEncoded(request.headers().first(HeaderNames.CONTENT_ENCODING).orElse(""))
+        ? 415
+        : 400;
   }
 
   /** A path that is there is called by another method than those that it has. */

@@ -6,6 +6,7 @@ import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.http.Headers;
+import io.helidon.http.Method;
 import io.helidon.webserver.http.Filter;
 import io.helidon.webserver.http.FilterChain;
 import io.helidon.webserver.http.RoutingRequest;
@@ -52,7 +53,8 @@ final class Gate implements Filter {
     WatchedConnection client = WatchedConnection.current();
     client.begun(
         request.headers().contentLength().orElse(0) > 0
-            || request.headers().contains(HeaderNames.TRANSFER_ENCODING));
+            || request.headers().contains(HeaderNames.TRANSFER_ENCODING),
+        request.prologue().method().equals(Method.HEAD));
     try {
       Optional<ApiError> refusal =
           request.path().path().equals("/health") ? Optional.empty() : refusal(request.headers());

@@ -10,6 +10,7 @@ import io.helidon.webserver.ConnectionContext;
 import io.helidon.webserver.ListenerContext;
 import io.helidon.webserver.ProxyProtocolData;
 import io.helidon.webserver.Router;
+import io.helidon.webserver.http.ServerResponse;
 import io.helidon.webserver.spi.ServerConnection;
 import io.helidon.webserver.spi.ServerConnectionSelector;
 import java.lang.System.Logger;
@@ -61,10 +62,13 @@ final class WatchedConnection
   /** From a request's head to its answer's end. */
   private volatile boolean busy;
 
-  /** The next three are the connection's thread's alone. */
+  /** The next four are the connection's thread's alone. */
   private boolean bodyUnread;
 
   private boolean lingers;
+
+  /** Whether the request is a HEAD. */
+  private boolean lengthAlone;
 
   /** What has arrived of the head that is being read. */
   private long headBytes;
@@ -85,9 +89,14 @@ final class WatchedConnection
 
   // ---- where a request stands
 
-  /** The head is read, a handler runs. */
-  void begun(boolean bodyFollows) {
+  /**
+   * The head is read, a handler runs.
+   *
+   * @param lengthAlone whether the request is a HEAD, which has no body in its reply
+   */
+  void begun(boolean bodyFollows, boolean lengthAlone) {
     busy = true;
+    this.lengthAlone = lengthAlone;
     bodyUnread = bodyFollows;
   }
 
@@ -99,6 +108,16 @@ final class WatchedConnection
   /** Whether bytes of the request's body may be on their way. */
   boolean bodyUnread() {
     return bodyUnread;
+  }
+
+  /** Sends a whole reply, or to a HEAD how long its body would be. */
+  void send(ServerResponse response, byte[] body) {
+    if (lengthAlone) {
+      response.headers().contentLength(body.length);
+      response.send();
+    } else {
+      response.send(body);
+    }
   }
 
   /** The request is answered. */

@@ -72,22 +72,50 @@ class WayInTest {
     assertThat(reply.body()).contains("unsupported_content_encoding", "send it uncompressed");
   }
 
+  @Test
+  void aBodyThatSaysThatItIsAsItIsIsRead() {
+    Reply reply = client.post(CHATS, CHAT, "Content-Encoding: identity").reply();
+    assertThat(reply.status()).as(reply.body()).isEqualTo(200);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "/v1/models,200",
+    "/v1/models/letters,200",
+    "/v1/models/others,404",
+    "/metrics,200",
+    "/health,200",
+    "/v1/chat/completions,405",
+    "/nothing,404"
+  })
+  void aHeadIsAGetWithoutItsBody(String path, int status) {
+    Reply head = client.send("HEAD " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").replyHead();
+    Reply get = client.get(path).reply();
+    assertThat(get.status()).as("what comes next on the connection").isEqualTo(status);
+    assertThat(head.status()).isEqualTo(status);
+    assertThat(head.header("content-type")).isEqualTo(get.header("content-type"));
+    if (!path.equals("/metrics") && !path.equals("/nothing")) {
+      assertThat(head.header("content-length")).isEqualTo(get.header("content-length"));
+    }
+  }
+
   @ParameterizedTest
   @CsvSource({
     "GET,/v1/chat/completions,POST",
     "PUT,/v1/completions,POST",
     "DELETE,/v1/embeddings,POST",
     "GET,/tokenize,POST",
-    "POST,/v1/models,GET",
-    "DELETE,/v1/models/letters,GET",
-    "POST,/health,GET"
+    "POST,/v1/models,'GET, HEAD'",
+    "DELETE,/v1/models/letters,'GET, HEAD'",
+    "POST,/health,'GET, HEAD'"
   })
   void anotherMethodIsA405ThatNamesTheRightOne(String method, String path, String allowed) {
     client.send(method + " " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n");
     Reply reply = client.reply();
     assertThat(reply.status()).isEqualTo(405);
     assertThat(reply.header("allow")).isEqualTo(allowed);
-    assertThat(reply.body()).contains("method_not_allowed", "called with " + allowed);
+    assertThat(reply.body())
+        .contains("method_not_allowed", "called with " + allowed.replace(", ", " or "));
     assertThat(client.get("/health").reply().status()).as("the connection is kept").isEqualTo(200);
   }
 

@@ -1,11 +1,15 @@
 package dev.flotilla.hub.gateway;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.flotilla.hub.routing.Dispatcher;
 import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.FleetSource;
+import dev.flotilla.hub.server.ClientConnection;
 import dev.flotilla.wire.text.Json;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
+import io.helidon.webserver.http.Handler;
 import io.helidon.webserver.http.HttpRules;
 import io.helidon.webserver.http.HttpService;
 import io.helidon.webserver.http.ServerRequest;
@@ -42,14 +46,23 @@ public final class Health implements HttpService {
 
   @Override
   public void routing(HttpRules rules) {
-    rules.get("/health", this::health);
-    rules.get("/ready", this::ready);
-    rules.get("/metrics", this::scrape);
+    serve(rules, "/health", this::health);
+    serve(rules, "/ready", this::ready);
+    serve(rules, "/metrics", this::scrape);
+  }
+
+  private static void serve(HttpRules rules, String path, Handler handler) {
+    rules.get(path, handler);
+    rules.head(path, handler);
+  }
+
+  private static void send(ServerResponse response, String body) {
+    ClientConnection.current().send(response, body.getBytes(UTF_8));
   }
 
   private void health(ServerRequest request, ServerResponse response) {
     response.header(HeaderValues.CONTENT_TYPE_JSON);
-    response.send("{\"status\":\"ok\"}".getBytes(java.nio.charset.StandardCharsets.UTF_8));
+    send(response, "{\"status\":\"ok\"}");
   }
 
   private void ready(ServerRequest request, ServerResponse response) {
@@ -83,7 +96,7 @@ public final class Health implements HttpService {
     if (!ready) {
       response.header(HeaderNames.RETRY_AFTER, "1");
     }
-    response.send(body.toByteArray());
+    ClientConnection.current().send(response, body.toByteArray());
   }
 
   private static void strings(JsonGenerator json, String name, List<String> values) {
@@ -94,7 +107,6 @@ public final class Health implements HttpService {
 
   private void scrape(ServerRequest request, ServerResponse response) {
     response.header(HeaderNames.CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8");
-    response.send(
-        metrics.scrape(fleet, dispatcher).getBytes(java.nio.charset.StandardCharsets.UTF_8));
+    send(response, metrics.scrape(fleet, dispatcher));
   }
 }

@@ -2,9 +2,11 @@ package dev.flotilla.hub.gateway;
 
 import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.FleetSource;
+import dev.flotilla.hub.server.ClientConnection;
 import dev.flotilla.hub.server.JsonErrors;
 import dev.flotilla.wire.text.Json;
 import io.helidon.http.HeaderValues;
+import io.helidon.webserver.http.Handler;
 import io.helidon.webserver.http.HttpRules;
 import io.helidon.webserver.http.HttpService;
 import io.helidon.webserver.http.ServerRequest;
@@ -28,10 +30,14 @@ public final class ModelList implements HttpService {
 
   @Override
   public void routing(HttpRules rules) {
-    rules.get(PATH, this::list);
-    rules.get(PATH + "/*", this::one);
-    rules.any(PATH, (request, response) -> OtherMethod.refuse(request, response, "GET"));
-    rules.any(PATH + "/*", (request, response) -> OtherMethod.refuse(request, response, "GET"));
+    serve(rules, PATH, this::list);
+    serve(rules, PATH + "/*", this::one);
+  }
+
+  private static void serve(HttpRules rules, String path, Handler handler) {
+    rules.get(path, handler);
+    rules.head(path, handler);
+    rules.any(path, (request, response) -> OtherMethod.refuse(request, response, "GET, HEAD"));
   }
 
   private void list(ServerRequest request, ServerResponse response) {
@@ -53,7 +59,7 @@ public final class ModelList implements HttpService {
       json.writeEndObject();
     }
     response.header(HeaderValues.CONTENT_TYPE_JSON);
-    response.send(body.toByteArray());
+    ClientConnection.current().send(response, body.toByteArray());
   }
 
   private void one(ServerRequest request, ServerResponse response) {
@@ -73,7 +79,7 @@ public final class ModelList implements HttpService {
       write(json, name);
     }
     response.header(HeaderValues.CONTENT_TYPE_JSON);
-    response.send(body.toByteArray());
+    ClientConnection.current().send(response, body.toByteArray());
   }
 
   private static void write(JsonGenerator json, FleetSnapshot.Name name) {

@@ -9,6 +9,7 @@ import io.helidon.common.buffers.DataReader;
 import io.helidon.common.concurrency.limits.Limit;
 import io.helidon.common.task.InterruptableTask;
 import io.helidon.webserver.ConnectionContext;
+import io.helidon.webserver.http.ServerResponse;
 import io.helidon.webserver.spi.ServerConnection;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -75,6 +76,9 @@ public final class ClientConnection extends ContextAround
   /** What has arrived since the head's first byte; used by the connection's thread alone. */
   private long headBytes;
 
+  /** Whether the request is a HEAD; used by the connection's thread alone. */
+  private boolean lengthAlone;
+
   private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.IDLE);
   private volatile long phaseDueNanos;
   private volatile long replySinceNanos;
@@ -135,8 +139,10 @@ public final class ClientConnection extends ContextAround
    * The head is read, a handler runs.
    *
    * @param body whether a body follows
+   * @param lengthAlone whether the request is a HEAD, which has no body in its reply
    */
-  void begun(boolean body) {
+  void begun(boolean body, boolean lengthAlone) {
+    this.lengthAlone = lengthAlone;
     synchronized (this) {
       onCut = NOTHING;
     }
@@ -197,6 +203,16 @@ public final class ClientConnection extends ContextAround
   /** Whether the hub stops and the time of what ran then is over. */
   public boolean timeIsOver() {
     return all.timeIsOver();
+  }
+
+  /** Sends a whole reply, or to a HEAD how long its body would be. */
+  public void send(ServerResponse response, byte[] body) {
+    if (lengthAlone) {
+      response.headers().contentLength(body.length);
+      response.send();
+    } else {
+      response.send(body);
+    }
   }
 
   /** Closes the connection once the reply of the request at hand is out. */

@@ -129,6 +129,7 @@ public final class HubServer implements AutoCloseable {
         .writeBufferSize(8 << 10)
         .backlog(1024)
         .connectionOptions(options -> options.tcpNoDelay(true))
+        .contentEncoding(PlainBodies.ALONE)
         .idleConnectionTimeout(limits.idle())
         .idleConnectionPeriod(Duration.ofSeconds(15))
         .protocolsDiscoverServices(false)

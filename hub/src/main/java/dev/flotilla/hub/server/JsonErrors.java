@@ -7,6 +7,7 @@ import dev.flotilla.wire.text.Names;
 import io.helidon.http.DirectHandler;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
+import io.helidon.http.Method;
 import io.helidon.http.ServerResponseHeaders;
 import io.helidon.http.Status;
 import io.helidon.webserver.http.DirectHandlers;
@@ -48,7 +49,7 @@ public final class JsonErrors {
       response.header(
           HeaderNames.RETRY_AFTER, Long.toString(Math.max(1, error.retryAfter().toSeconds())));
     }
-    response.send(ApiErrors.body(error));
+    ClientConnection.current().send(response, ApiErrors.body(error));
   }
 
   DirectHandlers handlers() {
@@ -71,12 +72,15 @@ public final class JsonErrors {
     if (code == 413 || code == 414 || code == 415 || code == 431) {
       ClientConnection.current().lingerAfterReply();
     }
+    byte[] body = ApiErrors.body(error);
+    boolean lengthAlone = request.method().equals(Method.HEAD_NAME);
+    headers.contentLength(body.length);
     return DirectHandler.TransportResponse.builder()
         .status(code == status.code() ? status : Status.create(code))
         .headers(headers)
         .header(HeaderValues.CONTENT_TYPE_JSON)
         .keepAlive(type.keepAlive())
-        .entity(ApiErrors.body(error))
+        .entity(lengthAlone ? new byte[0] : body)
         .build();
   }
 
@@ -85,6 +89,8 @@ public final class JsonErrors {
     if (ClientConnection.current().headIsTooLarge()) {
       return 431;
     }
-    return request.headers().contains(HeaderNames.CONTENT_ENCODING) ? 415 : 400;
+    return HttpRefusals.isEncoded(request.headers().first(HeaderNames.CONTENT_ENCODING).orElse(""))
+        ? 415
+        : 400;
   }
 }

@@ -6,6 +6,7 @@ import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.http.Headers;
 import io.helidon.http.HttpException;
+import io.helidon.http.Method;
 import io.helidon.webserver.http.Filter;
 import io.helidon.webserver.http.FilterChain;
 import io.helidon.webserver.http.RoutingRequest;
@@ -27,7 +28,7 @@ final class RequestFilter implements Filter {
     ClientConnection client = ClientConnection.current();
     long length = request.headers().contentLength().orElse(-1);
     boolean body = length > 0 || request.headers().contains(HeaderNames.TRANSFER_ENCODING);
-    client.begun(body);
+    client.begun(body, request.prologue().method().equals(Method.HEAD));
     if (body) {
       request.streamFilter(in -> new Body(in, client, length));
     }

@@ -241,6 +241,38 @@ class GatewayTest {
   }
 
   @Test
+  void aHeadIsAGetWithoutItsBody() {
+    try (TestHub hub = TestHub.over(engine);
+        TestClient client = hub.client()) {
+      for (String path :
+          List.of("/v1/models", "/v1/models/public-name", "/v1/models/nope", "/health", "/ready")) {
+        TestClient.Reply head =
+            client.send("HEAD " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").replyHead();
+        TestClient.Reply get = client.get(path).reply();
+
+        assertThat(head.status()).as(path).isEqualTo(get.status());
+        assertThat(head.header("content-type")).as(path).isEqualTo("application/json");
+        assertThat(head.header("content-length")).as(path).isEqualTo(get.header("content-length"));
+      }
+    }
+  }
+
+  @Test
+  void aBodyThatSaysThatItIsAsItIsIsRead() {
+    try (TestHub hub = TestHub.over(engine);
+        TestClient client = hub.client()) {
+      engine.whenChat(Script.answer("Hello"));
+      TestClient.Reply reply =
+          client
+              .post("/v1/chat/completions", TestHub.chat("x", ""), "Content-Encoding: identity")
+              .reply();
+
+      assertThat(reply.status()).as(reply.body()).isEqualTo(200);
+      assertThat(engine.awaitChat(1).headers().first("content-encoding")).isEmpty();
+    }
+  }
+
+  @Test
   void readyIsTrueOnceARequestCanBeServed() {
     try (TestHub hub = TestHub.over();
         TestClient client = hub.client()) {

@@ -47,6 +47,14 @@ public record HttpRefusals(String server, int firstLineBytesMax, int headBytesMa
     };
   }
 
+  /**
+   * Whether a body is not as it is: its header {@code Content-Encoding}, empty where it has none,
+   * says something else than {@code identity}, which says nothing.
+   */
+  public static boolean isEncoded(String contentEncoding) {
+    return !contentEncoding.isEmpty() && !contentEncoding.equalsIgnoreCase("identity");
+  }
+
   /** A failure of the server's own, of which its log says more. */
   public ApiError internal() {
     return new ApiError(
@@ -64,7 +72,8 @@ public record HttpRefusals(String server, int firstLineBytesMax, int headBytesMa
    * @param allowed those that it has, as the header {@code Allow} names them
    */
   public static ApiError otherMethod(String allowed) {
-    return invalid(405, "method_not_allowed", "this path is called with " + allowed);
+    return invalid(
+        405, "method_not_allowed", "this path is called with " + allowed.replace(", ", " or "));
   }
 
   private String tooLong(String what, int bytes) {
