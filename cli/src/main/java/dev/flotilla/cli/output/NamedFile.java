@@ -1,5 +1,6 @@
 package dev.flotilla.cli.output;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -69,6 +70,23 @@ public final class NamedFile {
       throw new WrongUsage(what + "no permission to write in " + folder);
     }
     return folder;
+  }
+
+  /** The folder, which takes new files; made where there is none, with those that it is in. */
+  public static Path newFolder(String option, Path folder) {
+    try {
+      if (!Files.exists(folder)) {
+        Files.createDirectories(folder);
+      }
+    } catch (IOException e) {
+      throw new WrongUsage(
+          option
+              + ": can't make the folder "
+              + folder
+              + ": there is no permission for that, or a file is in its way",
+          e);
+    }
+    return folder(option, folder);
   }
 
   /** The file, which is there and can be started. */

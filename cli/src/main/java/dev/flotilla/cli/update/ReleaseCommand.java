@@ -43,7 +43,10 @@ public final class ReleaseCommand implements Callable<Integer> {
       description = "The private key that signs it, from 'flotilla release keygen'.")
   private @Nullable Path key;
 
-  @Option(names = "--out", paramLabel = "DIR", description = "Where it goes (default: here).")
+  @Option(
+      names = "--out",
+      paramLabel = "DIR",
+      description = "The folder where it goes, made where there is none (default: here).")
   private Path out = Path.of("");
 
   @Option(
@@ -64,7 +67,6 @@ public final class ReleaseCommand implements Callable<Integer> {
           "say which key signs it: --key FILE ('flotilla release keygen' makes one)");
     }
     Path secret = NamedFile.readable("--key", key);
-    Path folder = NamedFile.folder("--out", out.toAbsolutePath());
     LaunchFolder source =
         from != null
             ? new LaunchFolder(from.toAbsolutePath().normalize())
@@ -78,6 +80,7 @@ public final class ReleaseCommand implements Callable<Integer> {
         throw new Failure("--key: " + secret + " is too large for a key");
       }
       String pem = Files.readString(secret, StandardCharsets.ISO_8859_1);
+      Path folder = NamedFile.newFolder("--out", out.toAbsolutePath());
       ReleaseFile made = ReleaseFile.make(source, pem, folder);
       shell.out().println(made.file());
       shell.out().flush();

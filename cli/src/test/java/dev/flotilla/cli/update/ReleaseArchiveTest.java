@@ -64,6 +64,26 @@ final class ReleaseArchiveTest {
   }
 
   @Test
+  void theFolderThatItGoesToIsMadeWhereThereIsNone() throws Exception {
+    keygen();
+    String key = folder.resolve("release.key").toString();
+    String build = unpacked().toString();
+    Path out = folder.resolve("releases/new");
+    TestShell shell = TestShell.piped();
+    assertThat(shell.run("release", "--key", key, "--from", build, "--out", out.toString()))
+        .as(shell.err())
+        .isZero();
+    assertThat(out.resolve("flotilla-" + VERSION + ".zip.json")).exists();
+
+    TestShell inTheWay = TestShell.piped();
+    assertThat(inTheWay.run("release", "--key", key, "--from", build, "--out", key + "/x"))
+        .isEqualTo(2);
+    assertThat(inTheWay.err())
+        .contains(
+            "--out: can't make the folder " + key + "/x: there is no permission for that, or");
+  }
+
+  @Test
   void aBuildOfTheSourceTreeHasItsLauncherAndItsOptionsInTheTree() throws Exception {
     keygen();
     Path target = folder.resolve("tree/cli/target");
