@@ -3,6 +3,7 @@ package dev.flotilla.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.cli.output.Shell;
+import dev.flotilla.testkit.scripted.ScriptedEngine;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -263,6 +264,23 @@ final class MainTest {
 
     assertThat(code).isIn(1, 2);
     assertThat(home).doesNotExist();
+  }
+
+  @Test
+  void anAgentThatIsSentToAServerThatIsNoHubSaysSoAndLeavesNothing(@TempDir Path folder) {
+    Path home = folder.resolve("home");
+    try (ScriptedEngine server = ScriptedEngine.start()) {
+      String url = server.url();
+
+      int code = shell.run("agent", "--hub", url, "--token", "t", "--home", home.toString());
+
+      assertThat(code).isEqualTo(1);
+      assertThat(shell.err())
+          .startsWith("flotilla: " + url + " answers (HTTP 404) but is no Flotilla hub: ")
+          .contains("--hub")
+          .hasLineCount(1);
+    }
+    assertThat(folder).isEmptyDirectory();
   }
 
   @Test

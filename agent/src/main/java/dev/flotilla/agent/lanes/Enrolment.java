@@ -50,11 +50,14 @@ final class Enrolment {
       HttpHeaders headers = HttpHeaders.of("content-type", "application/json");
       HttpReply reply = http.exchange(HttpCall.post("/api/enrol", headers, body));
       byte[] answer = reply.body().readNBytes(BODY_BYTES_MAX);
-      return read(reply.status(), answer, node);
+      return read(reply.status(), answer, node, dialer.address());
     }
   }
 
-  static Result read(int status, byte[] answer, String node) {
+  static Result read(int status, byte[] answer, String node, HubAddress address) {
+    if (isNoHub(status, answer)) {
+      return new Result.Over(AgentEnd.noHub(address, status));
+    }
     String said = LaneUpgrade.message(answer);
     return switch (status) {
       case 200, 201 -> credential(answer);
@@ -73,19 +76,33 @@ final class Enrolment {
                           + node
                           + "'. Choose another with --name."
                       : said));
-      case 400, 404, 405, 413, 422 ->
+      case 400, 413, 422 ->
           new Result.Over(
               new AgentEnd(
                   "not-enrolled",
-                  said.isEmpty()
-                      ? "What answers the enrolment with HTTP "
-                          + status
-                          + " is no Flotilla hub: check the address that --hub names."
-                      : said));
+                  said.isEmpty() ? "the enrolment was answered with HTTP " + status : said));
       default ->
           new Result.Later(
               said.isEmpty() ? "the enrolment was answered with HTTP " + status : said);
     };
+  }
+
+  /** A hub has the path and asks for no key there. */
+  private static boolean isNoHub(int status, byte[] answer) {
+    return switch (status) {
+      case 404, 405 -> true;
+      case 401 -> code(answer).equals("invalid_api_key");
+      case 400, 413, 422 -> LaneUpgrade.message(answer).isEmpty();
+      default -> false;
+    };
+  }
+
+  private static String code(byte[] answer) {
+    try {
+      return JSON.readTree(answer).path("error").path("code").asString("");
+    } catch (JacksonException e) {
+      return "";
+    }
   }
 
   /** What the hub said, and what to do about it where the hub did not say that too. */

@@ -45,6 +45,10 @@ enum LaneUpgrade {
     this.protocol = protocol;
   }
 
+  String path() {
+    return path;
+  }
+
   /** Asks for the lane and reads the answer's head, not a byte more. */
   void perform(HubConnection hub, HubAddress address, Caller caller) throws IOException {
     hub.output().write(request(address, caller).getBytes(StandardCharsets.US_ASCII));

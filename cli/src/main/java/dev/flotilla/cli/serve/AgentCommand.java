@@ -5,7 +5,9 @@ import dev.flotilla.agent.AgentConfig;
 import dev.flotilla.agent.AgentRefused;
 import dev.flotilla.agent.lanes.AgentEnd;
 import dev.flotilla.agent.lanes.AgentIdentity;
+import dev.flotilla.agent.lanes.AgentLaneLimits;
 import dev.flotilla.agent.lanes.HubAddress;
+import dev.flotilla.agent.lanes.HubCheck;
 import dev.flotilla.agent.policy.Policy;
 import dev.flotilla.agent.update.UpdateRules;
 import dev.flotilla.cli.Version;
@@ -99,6 +101,12 @@ public final class AgentCommand implements Callable<Integer> {
       throw new Failure(AgentEnd.NOT_ENROLLED.reason());
     }
     Policy policy = Engines.policy(Policy::forAgent, folder, enginePath, installEngine);
+    if (!AgentIdentity.isEnrolled(folder)) {
+      HubCheck.noHub(address, authority, AgentLaneLimits.DEFAULT)
+          .ifPresent(end -> {
+            throw new Failure(end.reason());
+          });
+    }
     StopSignal signal = StopSignal.listen();
     try {
       HomeLock.makeHome(folder);
