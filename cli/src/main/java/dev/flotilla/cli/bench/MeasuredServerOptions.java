@@ -33,7 +33,8 @@ final class MeasuredServerOptions {
       names = {"--url", "--base-url"},
       paramLabel = "URL",
       description =
-          "Any OpenAI-compatible server, with or without /v1 (else FLOTILLA_HUB, else "
+          "Any OpenAI-compatible server, with or without /v1 (else FLOTILLA_HUB, else the hub of"
+              + " the state folder, else "
               + HubOptions.DEFAULT_HUB
               + ").")
   private @Nullable String url;
@@ -154,10 +155,7 @@ final class MeasuredServerOptions {
         host != null || port != null
             ? HubOptions.httpAddress(
                 (host == null ? "127.0.0.1" : host) + ":" + (port == null ? 8000 : port), "--host")
-            : url != null
-                ? HubOptions.httpAddress(url, "--url")
-                : HubOptions.httpAddress(
-                    shell.variable("FLOTILLA_HUB").orElse(HubOptions.DEFAULT_HUB), "FLOTILLA_HUB");
+            : url != null ? HubOptions.httpAddress(url, "--url") : HubOptions.usualAddress(shell);
     return path == null ? base : URI.create(withoutV1(base.toString()) + prefix(path));
   }
 

@@ -1,5 +1,8 @@
 package dev.flotilla.cli.client;
 
+import dev.flotilla.cli.home.HomeLock;
+import dev.flotilla.cli.home.HomeOption;
+import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
@@ -9,6 +12,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Which hub is asked, and as whom: the options that every client command takes. */
@@ -19,8 +23,14 @@ public final class HubOptions {
   @Option(
       names = "--hub",
       paramLabel = "URL",
-      description = "The hub's address (else FLOTILLA_HUB, else " + DEFAULT_HUB + ").")
+      description =
+          "The hub's address (else FLOTILLA_HUB, else that of the hub that runs on the state folder,"
+              + " else "
+              + DEFAULT_HUB
+              + ").")
   private @Nullable String hub;
+
+  @Mixin private final HomeOption home = new HomeOption();
 
   @Option(
       names = "--key",
@@ -38,16 +48,61 @@ public final class HubOptions {
 
   public HubOptions() {}
 
-  /** The hub's address without a slash at the end. */
+  /**
+   * The hub's address without a slash at the end.
+   *
+   * @throws Failure where a state folder is named on which no hub runs
+   */
   public URI address(Shell shell) {
-    return httpAddress(
-        hub != null ? hub : shell.variable("FLOTILLA_HUB").orElse(DEFAULT_HUB),
-        hub != null ? "--hub" : "FLOTILLA_HUB");
+    if (hub != null || !home.isNamed()) {
+      return addressOrUsual(shell);
+    }
+    Path folder = home.home(shell);
+    return HomeLock.hubAddress(folder)
+        .map(URI::create)
+        .orElseThrow(() ->
+            new Failure(
+                "no hub runs on "
+                    + folder
+                    + ": start one with 'flotilla up --home "
+                    + folder
+                    + "', or name the one you mean with --hub URL"));
   }
 
-  /** Whether somebody said which hub is meant. */
-  public boolean isNamed(Shell shell) {
-    return hub != null || shell.variable("FLOTILLA_HUB").isPresent();
+  /** The same, and the usual one where no hub runs on the state folder that is named. */
+  public URI addressOrUsual(Shell shell) {
+    if (hub != null) {
+      return httpAddress(hub, "--hub");
+    }
+    Optional<URI> own =
+        home.isNamed() ? HomeLock.hubAddress(home.home(shell)).map(URI::create) : Optional.empty();
+    return own.orElseGet(() -> usualAddress(shell));
+  }
+
+  /** The hub that is asked where the command line names none. */
+  public static URI usualAddress(Shell shell) {
+    return shell
+        .variable("FLOTILLA_HUB")
+        .map(text -> httpAddress(text, "FLOTILLA_HUB"))
+        .or(() -> HomeLock.hubAddress(new HomeOption().home(shell)).map(URI::create))
+        .orElseGet(() -> URI.create(DEFAULT_HUB));
+  }
+
+  /** The state folder, absolute. */
+  public Path home(Shell shell) {
+    return home.home(shell);
+  }
+
+  /**
+   * The state folder, where that alone says which hub is meant and none runs on it: named on the
+   * command line, or by the environment.
+   */
+  public Optional<Path> homeWithoutHub(Shell shell) {
+    boolean byEnvironment =
+        shell.variable("FLOTILLA_HUB").isEmpty() && shell.variable("FLOTILLA_HOME").isPresent();
+    return hub == null && (home.isNamed() || byEnvironment)
+        ? Optional.of(home.home(shell)).filter(folder -> HomeLock.isFree(folder, "hub"))
+        : Optional.empty();
   }
 
   /** The key of the option, else of the environment. */
@@ -64,7 +119,12 @@ public final class HubOptions {
 
   /** A client of that hub. */
   public HubClient client(Shell shell) {
-    return new HubClient(address(shell), key(shell), ca());
+    return clientAt(address(shell), shell);
+  }
+
+  /** A client of the hub at another address. */
+  public HubClient clientAt(URI address, Shell shell) {
+    return new HubClient(address, key(shell), ca());
   }
 
   /** The authority's file, where one is named. */

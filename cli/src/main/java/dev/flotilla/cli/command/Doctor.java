@@ -9,7 +9,6 @@ import dev.flotilla.cli.output.Format;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Style;
 import dev.flotilla.cli.output.Text;
-import dev.flotilla.cli.serve.HomeOptions;
 import dev.flotilla.wire.fleet.NodeFacts;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -45,7 +44,6 @@ public final class Doctor implements Callable<Integer> {
   private final Function<Path, List<NodeFacts.EngineFacts>> engines;
 
   @Mixin private final HubOptions hub = new HubOptions();
-  @Mixin private final HomeOptions home = new HomeOptions();
 
   @Option(
       names = {"-o", "--output"},
@@ -65,7 +63,7 @@ public final class Doctor implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    NodeFacts facts = new NodeProbe(() -> engines.apply(home.home(shell))).probe();
+    NodeFacts facts = new NodeProbe(() -> engines.apply(hub.home(shell))).probe();
     List<Finding> findings = new ArrayList<>();
     findings.add(java());
     findings.add(machine(facts));
@@ -74,8 +72,8 @@ public final class Doctor implements Callable<Integer> {
     Finding python = Finding.python();
     findings.addAll(engines(facts, python.verdict() == Verdict.GOOD));
     findings.add(python);
-    findings.add(stateFolder(home.home(shell)));
-    findings.add(disk(home.home(shell)));
+    findings.add(stateFolder(hub.home(shell)));
+    findings.add(disk(hub.home(shell)));
     findings.addAll(hubAndPort());
     print(findings);
     boolean fatal = findings.stream().anyMatch(finding -> finding.verdict() == Verdict.MISSING);
@@ -201,7 +199,7 @@ public final class Doctor implements Callable<Integer> {
 
   /** The hub where there is one, with what it says of itself; else whether its port is free. */
   private List<Finding> hubAndPort() {
-    HubClient client = hub.client(shell);
+    HubClient client = hub.clientAt(hub.addressOrUsual(shell), shell);
     List<Finding> findings = new ArrayList<>();
     try {
       JsonNode status = client.get("/api/status");

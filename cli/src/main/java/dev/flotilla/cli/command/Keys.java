@@ -5,12 +5,10 @@ import dev.flotilla.cli.output.Format;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WrongUsage;
-import dev.flotilla.cli.serve.HomeLock;
 import dev.flotilla.wire.text.Names;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -37,7 +35,9 @@ public final class Keys extends CommandGroup {
   /** {@code flotilla keys create}. */
   @Command(
       name = "create",
-      description = "Makes a key and prints it: the hub keeps only its hash.",
+      description =
+          "Makes a key and prints it: the hub keeps only its hash. While no hub runs on the state"
+              + " folder that is named, it is made there.",
       footer = {
         "%nExamples:",
         "  export FLOTILLA_KEY=$(flotilla keys create --admin me)",
@@ -53,14 +53,6 @@ public final class Keys extends CommandGroup {
     @Option(names = "--admin", description = "It may also configure the hub.")
     private boolean admin;
 
-    @Option(
-        names = "--home",
-        paramLabel = "DIR",
-        description =
-            "Makes it in this state folder, while no hub runs on it: for the first key. So does"
-                + " FLOTILLA_HOME, unless a hub runs there or is named.")
-    private @Nullable Path home;
-
     public Create(Shell shell) {
       this.shell = shell;
     }
@@ -71,20 +63,14 @@ public final class Keys extends CommandGroup {
           .ifPresent(problem -> {
             throw new WrongUsage("NAME: " + problem);
           });
-      if (home != null && home.toString().isBlank()) {
-        throw new WrongUsage("--home: names no folder");
-      }
-      Optional<Path> folder = home != null ? Optional.of(home) : homeWithoutHub();
+      Optional<Path> folder = hub.homeWithoutHub(shell);
       String key;
       boolean demanded = true;
       if (folder.isPresent()) {
-        Path absolute = folder.get().toAbsolutePath().normalize();
-        key = OfflineKeys.create(absolute, name, admin);
-        if (home == null) {
-          shell
-              .err()
-              .println("(made in " + absolute + ", where no hub runs: for the next one there)");
-        }
+        key = OfflineKeys.create(folder.get(), name, admin);
+        shell
+            .err()
+            .println("(made in " + folder.get() + ", where no hub runs: for the next one there)");
       } else {
         JsonNode answer =
             hub.client(shell)
@@ -107,14 +93,6 @@ public final class Keys extends CommandGroup {
                         + " make one with --admin before)");
       }
       return 0;
-    }
-
-    /** The state folder of the environment, where no hub was named and none runs on it. */
-    private Optional<Path> homeWithoutHub() {
-      return shell
-          .variable("FLOTILLA_HOME")
-          .map(Path::of)
-          .filter(folder -> !hub.isNamed(shell) && HomeLock.isFree(folder, "hub"));
     }
   }
 

@@ -1,7 +1,7 @@
 package dev.flotilla.cli.command;
 
+import dev.flotilla.cli.home.HomeLock;
 import dev.flotilla.cli.output.Failure;
-import dev.flotilla.cli.serve.HomeLock;
 import dev.flotilla.hub.keys.Keys.Creation;
 import dev.flotilla.hub.keys.Keys.Role;
 import dev.flotilla.hub.store.Store;

@@ -1,5 +1,7 @@
 package dev.flotilla.cli.serve;
 
+import dev.flotilla.cli.home.HomeLock;
+import dev.flotilla.cli.home.HomeOptions;
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.hub.Hub;

@@ -1,6 +1,7 @@
 package dev.flotilla.cli.serve;
 
 import dev.flotilla.cli.Version;
+import dev.flotilla.cli.home.HomeLock;
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Shell;

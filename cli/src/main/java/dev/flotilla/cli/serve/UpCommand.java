@@ -8,6 +8,8 @@ import dev.flotilla.agent.lanes.HubAddress;
 import dev.flotilla.agent.policy.Policy;
 import dev.flotilla.agent.update.UpdateRules;
 import dev.flotilla.cli.Version;
+import dev.flotilla.cli.home.HomeLock;
+import dev.flotilla.cli.home.HomeOptions;
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Style;

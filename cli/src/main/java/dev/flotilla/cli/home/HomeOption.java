@@ -1,4 +1,4 @@
-package dev.flotilla.cli.serve;
+package dev.flotilla.cli.home;
 
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.WrongUsage;
@@ -6,18 +6,20 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Where state is kept, and how much is told. */
-public final class HomeOptions {
+/** Where state is kept. */
+public final class HomeOption {
   @Option(
       names = "--home",
       paramLabel = "DIR",
       description = "The state folder (else FLOTILLA_HOME, else ~/.flotilla).")
   private @Nullable Path home;
 
-  @Option(names = "--verbose", description = "Writes details to the log, and to the console.")
-  private boolean verbose;
+  public HomeOption() {}
 
-  public HomeOptions() {}
+  /** Whether the command line says where. */
+  public boolean isNamed() {
+    return home != null;
+  }
 
   /** The state folder, absolute. */
   public Path home(Shell shell) {
@@ -32,10 +34,5 @@ public final class HomeOptions {
                 .map(Path::of)
                 .orElseGet(() -> Path.of(System.getProperty("user.home"), ".flotilla"));
     return chosen.toAbsolutePath().normalize();
-  }
-
-  /** Whether details are wanted. */
-  public boolean verbose() {
-    return verbose;
   }
 }

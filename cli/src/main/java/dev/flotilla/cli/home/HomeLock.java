@@ -1,4 +1,4 @@
-package dev.flotilla.cli.serve;
+package dev.flotilla.cli.home;
 
 import dev.flotilla.cli.output.Failure;
 import java.io.IOException;
@@ -19,6 +19,7 @@ import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * One hub and one agent to a home: whoever runs on it holds a lock of the operating system on
@@ -82,7 +83,7 @@ public final class HomeLock implements AutoCloseable {
   }
 
   /** Whether nobody has ever run that part on the home, so that nobody does now. */
-  static boolean isNew(Path home, String part) {
+  public static boolean isNew(Path home, String part) {
     return Files.notExists(home.resolve("run").resolve(part + ".lock"));
   }
 
@@ -107,11 +108,32 @@ public final class HomeLock implements AutoCloseable {
   }
 
   /**
+   * Where the hub that runs on the home listens; empty where none does, or it does not listen yet.
+   */
+  public static Optional<String> hubAddress(Path home) {
+    List<String> lines;
+    try {
+      lines = Files.readAllLines(home.resolve("run").resolve("hub.lock"), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+    if (lines.size() < 4 || lines.get(3).isEmpty() || !isProcess(lines.get(1))) {
+      return Optional.empty();
+    }
+    return isFree(home, "hub") ? Optional.empty() : Optional.of(lines.get(3));
+  }
+
+  /** Asked before the lock is, which would be held for a moment by whoever asks. */
+  private static boolean isProcess(String pid) {
+    return pid.matches("[0-9]{1,10}") && ProcessHandle.of(Long.parseLong(pid)).isPresent();
+  }
+
+  /**
    * Makes the state folder where there is none.
    *
    * @throws Failure where it can't be written to
    */
-  static void makeHome(Path home) {
+  public static void makeHome(Path home) {
     try {
       Files.createDirectories(home.resolve("run"));
     } catch (IOException e) {

@@ -1,4 +1,4 @@
-package dev.flotilla.cli.serve;
+package dev.flotilla.cli.home;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -41,6 +41,17 @@ final class HomeLockTest {
       assertThat(HomeLock.isFree(home, "hub")).isFalse();
     }
     assertThat(HomeLock.isFree(home, "hub")).isTrue();
+  }
+
+  @Test
+  void whereTheHubOfAHomeListensIsKnownWhileItRuns(@TempDir Path home) {
+    assertThat(HomeLock.hubAddress(home)).isEmpty();
+    try (HomeLock held = HomeLock.take(home, "hub", "flotilla up")) {
+      assertThat(HomeLock.hubAddress(home)).as("it does not listen yet").isEmpty();
+      held.listensAt("http://127.0.0.1:9000");
+      assertThat(HomeLock.hubAddress(home)).contains("http://127.0.0.1:9000");
+    }
+    assertThat(HomeLock.hubAddress(home)).as("it has ended").isEmpty();
   }
 
   @Test
