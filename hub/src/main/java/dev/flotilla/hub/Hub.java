@@ -87,12 +87,12 @@ import javax.net.ssl.SSLContext;
  * listener opens, so the first request and the first agent to return meet a hub that knows what it
  * wants: an agent that came back a moment too early would be told to stop its workers.
  *
- * <p><b>The stop.</b> The pages' open streams end, then the listener closes, and with it every lane
- * that no request has: agents see their connections end, keep their workers and dial on. Requests
- * in flight run on, through lanes and to backends, for {@link ServerLimits#stopTime()} at most;
- * what runs then is cut, and has {@link ServerLimits#lastWords()} to tell its client, in the stream
- * where that has begun. Where nothing runs, nothing is waited for. The store comes last and writes
- * what waits.
+ * <p><b>The stop.</b> The pages' open streams end, and what is asked from now on is refused.
+ * Requests in flight run on, through lanes and to backends, for {@link ServerLimits#stopTime()} at
+ * most; what runs then is cut, and has {@link ServerLimits#lastWords()} to tell its client, in the
+ * stream where that has begun. Where nothing runs, nothing is waited for. Then the listener closes,
+ * and with it the lanes: agents see their connections end, keep their workers and dial on. The
+ * store comes last and writes what waits.
  *
  * <p><b>Concurrency.</b> The parts look after themselves. {@link #close()} runs once; a start that
  * fails half-way closes what it had made.

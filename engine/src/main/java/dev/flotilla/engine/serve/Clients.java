@@ -1,5 +1,6 @@
 package dev.flotilla.engine.serve;
 
+import dev.flotilla.wire.server.RunningRequests;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.webserver.ConnectionContext;
 import io.helidon.webserver.spi.ServerConnection;
@@ -7,7 +8,6 @@ import io.helidon.webserver.spi.ServerConnectionSelector;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 
 /**
  * All connections of clients, and how their requests end when the server does.
@@ -17,9 +17,7 @@ import java.util.concurrent.TimeUnit;
  * cut, and its client has {@link #LAST_WORDS} to be told so, in the stream where one has begun.
  * After that every connection is closed. Where nothing runs, none of this takes any time.
  *
- * <p>Invariants: a request is counted as running from {@link #enter} to {@link #leave}; once the
- * stop has begun none enters; the table holds a connection from the start of its handling to the
- * end.
+ * <p>Invariant: the table holds a connection from the start of its handling to the end.
  */
 final class Clients implements ServerConnectionSelector {
   /** For the error that ends what was cut. */
@@ -28,11 +26,7 @@ final class Clients implements ServerConnectionSelector {
   private final ServerConnectionSelector http;
   private final ServerLimits limits;
   private final Set<WatchedConnection> open = ConcurrentHashMap.newKeySet();
-
-  /** Guarded by this, as the next. */
-  private int running;
-
-  private boolean stopping;
+  private final RunningRequests requests = new RunningRequests();
 
   /** Connections of a protocol. */
   Clients(ServerConnectionSelector http, ServerLimits limits) {
@@ -52,45 +46,19 @@ final class Clients implements ServerConnectionSelector {
     open.remove(client);
   }
 
-  /** A request begins to run; false where the server stops. */
-  synchronized boolean enter() {
-    if (stopping) {
-      return false;
-    }
-    running++;
-    return true;
-  }
-
-  /** A request that was let in has been answered. */
-  synchronized void leave() {
-    running--;
-    notifyAll();
-  }
-
-  synchronized boolean stopping() {
-    return stopping;
+  /** What runs. */
+  RunningRequests requests() {
+    return requests;
   }
 
   /** Ends all requests and connections, within the limits. */
   void stop() {
-    synchronized (this) {
-      stopping = true;
+    requests.stop();
+    if (!requests.awaitNone(limits.stopTime())) {
+      open.forEach(WatchedConnection::cut);
+      requests.awaitNone(LAST_WORDS);
     }
-    awaitNone(limits.stopTime());
-    open.forEach(WatchedConnection::cut);
-    awaitNone(LAST_WORDS);
     open.forEach(WatchedConnection::closeSocket);
-  }
-
-  private synchronized void awaitNone(Duration atMost) {
-    long due = System.nanoTime() + atMost.toNanos();
-    try {
-      for (long left = atMost.toNanos(); running > 0 && left > 0; left = due - System.nanoTime()) {
-        TimeUnit.NANOSECONDS.timedWait(this, left);
-      }
-    } catch (InterruptedException hurry) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   @Override

@@ -60,11 +60,11 @@ final class Gate implements Filter {
           request.path().path().equals("/health") ? Optional.empty() : refusal(request.headers());
       if (refusal.isPresent()) {
         Errors.send(response, refusal.get());
-      } else if (clients.enter()) {
+      } else if (clients.requests().enter()) {
         try {
           chain.proceed();
         } finally {
-          clients.leave();
+          clients.requests().leave();
         }
       } else {
         response.header(HeaderValues.CONNECTION_CLOSE);

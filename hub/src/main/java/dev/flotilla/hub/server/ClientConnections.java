@@ -1,6 +1,7 @@
 package dev.flotilla.hub.server;
 
 import dev.flotilla.hub.server.ClientConnection.Again;
+import dev.flotilla.wire.server.RunningRequests;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.webserver.ConnectionContext;
 import io.helidon.webserver.spi.ServerConnection;
@@ -38,6 +39,7 @@ final class ClientConnections implements ServerConnectionSelector, AutoCloseable
   private final ServerLimits limits;
   private final LongSupplier nanoClock;
   private final Set<ClientConnection> open = ConcurrentHashMap.newKeySet();
+  private final RunningRequests requests = new RunningRequests();
   private volatile @Nullable Thread sweeper;
   private volatile boolean dozing;
   private volatile boolean timeIsOver;
@@ -129,8 +131,26 @@ final class ClientConnections implements ServerConnectionSelector, AutoCloseable
     return soonest;
   }
 
-  /** The hub stops, and what still runs has had its time: it is cut, and each client is told. */
-  void cutAll() {
+  /** What runs. */
+  RunningRequests requests() {
+    return requests;
+  }
+
+  /**
+   * Ends all requests: what is asked from now on is refused, what runs goes on for {@link
+   * ServerLimits#stopTime}, and what is cut then has {@link ServerLimits#lastWords}. At once where
+   * nothing runs.
+   */
+  void stop() {
+    requests.stop();
+    if (!requests.awaitNone(limits.stopTime())) {
+      cutAll();
+      requests.awaitNone(limits.lastWords());
+    }
+  }
+
+  /** What still runs has had its time: it is cut, and each client is told. */
+  private void cutAll() {
     timeIsOver = true;
     // Each on a thread of its own, since closing a connection may block.
     open.forEach(client -> Thread.ofVirtual().name("hub-stop").start(client::cut));

@@ -33,7 +33,6 @@ public final class HubServer implements AutoCloseable {
 
   private final InetSocketAddress address;
   private final Optional<InetSocketAddress> local;
-  private final ServerLimits limits;
   private final ClientConnections connections;
   private final WebServer server;
 
@@ -81,7 +80,6 @@ public final class HubServer implements AutoCloseable {
       throws ListenFailed {
     this.address = address;
     this.local = local;
-    this.limits = limits;
     Http1ConnectionSelector http =
         Http1ConnectionSelector.builder()
             .config(
@@ -98,7 +96,7 @@ public final class HubServer implements AutoCloseable {
         WebServer.builder()
             .shutdownHook(false)
             .featuresDiscoverServices(false)
-            .shutdownGracePeriod(limits.stopTime().plus(limits.lastWords()));
+            .shutdownGracePeriod(limits.lastWords());
     listen(builder, address, limits, bodyBytesMax);
     builder.routing(routing -> route(routing, services));
     if (certificate.isPresent()) {
@@ -134,13 +132,13 @@ public final class HubServer implements AutoCloseable {
         .idleConnectionPeriod(Duration.ofSeconds(15))
         .protocolsDiscoverServices(false)
         .concurrencyLimitDiscoverServices(false)
-        .shutdownGracePeriod(limits.stopTime().plus(limits.lastWords()))
+        .shutdownGracePeriod(limits.lastWords())
         .directHandlers(new JsonErrors(bodyBytesMax, limits).handlers())
         .addConnectionSelector(connections);
   }
 
-  private static void route(HttpRouting.Builder routing, List<HttpService> services) {
-    routing.addFilter(new RequestFilter());
+  private void route(HttpRouting.Builder routing, List<HttpService> services) {
+    routing.addFilter(new RequestFilter(connections.requests()));
     routing.error(Throwable.class, RequestFilter::bug);
     services.forEach(routing::register);
   }
@@ -240,26 +238,14 @@ public final class HubServer implements AutoCloseable {
   }
 
   /**
-   * Stops listening and returns when nothing runs any more: at once, or when what runs has ended,
-   * which is cut after {@link ServerLimits#stopTime}, and without a word after {@link
-   * ServerLimits#lastWords} more.
+   * Refuses what is asked from now on, lets what runs end, which is cut after {@link
+   * ServerLimits#stopTime} and has {@link ServerLimits#lastWords} more, and stops listening then.
    */
   @Override
   public void close() {
-    Thread cut = Thread.ofVirtual().name("hub-stop-time").start(this::cutWhenTimeIsOver);
+    connections.stop();
     server.stop();
-    cut.interrupt();
     connections.close();
-  }
-
-  private void cutWhenTimeIsOver() {
-    try {
-      Thread.sleep(limits.stopTime());
-      connections.cutAll();
-    } catch (InterruptedException endedBefore) {
-      // Nothing to cut: all that ran has ended.
-      return;
-    }
   }
 
   /** An upgrader whose connections are no longer watched as requests. */

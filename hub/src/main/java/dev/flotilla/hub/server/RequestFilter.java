@@ -1,6 +1,7 @@
 package dev.flotilla.hub.server;
 
 import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.server.RunningRequests;
 import dev.flotilla.wire.text.Names;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
@@ -18,10 +19,23 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 
-/** Tells the connection where each of its requests stands. */
+/** Tells the connection where each of its requests stands, and refuses them when the hub stops. */
 final class RequestFilter implements Filter {
   private static final Logger log = System.getLogger(RequestFilter.class.getName());
+
+  private static final ApiError STOPPING =
+      ApiError.unavailable(
+          "hub_stops",
+          "the hub is stopping: ask again when it has been started anew",
+          Duration.ofSeconds(5));
+
+  private final RunningRequests requests;
+
+  RequestFilter(RunningRequests requests) {
+    this.requests = requests;
+  }
 
   @Override
   public void filter(FilterChain chain, RoutingRequest request, RoutingResponse response) {
@@ -33,7 +47,19 @@ final class RequestFilter implements Filter {
       request.streamFilter(in -> new Body(in, client, length));
     }
     try {
-      chain.proceed();
+      if (requests.enter()) {
+        try {
+          chain.proceed();
+        } finally {
+          requests.leave();
+        }
+      } else {
+        response.header(HeaderValues.CONNECTION_CLOSE);
+        if (body) {
+          client.lingerAfterReply();
+        }
+        JsonErrors.send(response, STOPPING);
+      }
     } finally {
       client.ended();
       if (closes(request.headers()) || closes(response.headers())) {

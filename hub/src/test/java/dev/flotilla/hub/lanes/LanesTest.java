@@ -254,7 +254,7 @@ class LanesTest {
   }
 
   @Test
-  void whatRunsGoesOnWhileTheHubStopsAndItsLaneIsNoOthers() throws Exception {
+  void whatRunsGoesOnWhileTheHubStopsAndWhatIsAskedIsRefused() throws Exception {
     LaneHub hub = keep(new LaneHub(LaneLimits.DEFAULT, FleetLimits.DEFAULT, LIMIT));
     hub.serves(model("m", 1));
     echoing(hub, 2);
@@ -270,14 +270,23 @@ class LanesTest {
       assertThat(hub.held.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
 
       Thread stop = Thread.ofVirtual().start(hub::stopServer);
-      await().atMost(LIMIT).until(() -> hub.lanes.pool("box").idle() == 0);
+      await().atMost(LIMIT).until(() -> !refusal(hub).isEmpty());
 
+      assertThat(refusal(hub)).contains("503", "Retry-After: 5", "\"code\":\"hub_stops\"");
       assertThat(talk(lease, "still there")).isEqualTo("still there");
       lease.keep();
-      assertThat(hub.lanes.pool("box").idle()).isZero();
       hub.hold.countDown();
       assertThat(request.get(LIMIT.toSeconds(), TimeUnit.SECONDS).statusCode()).isEqualTo(200);
       assertThat(stop.join(LIMIT)).as("the server has ended").isTrue();
+      assertThat(hub.lanes.pool("box").idle()).isZero();
+    }
+  }
+
+  /** What the hub says to who asks for its models now; empty while it answers. */
+  private static String refusal(LaneHub hub) {
+    try (TestClient client = TestClient.connect(hub.port())) {
+      String reply = client.get("/v1/models", "Connection: close").untilClosed();
+      return reply.startsWith("HTTP/1.1 503") ? reply : "";
     }
   }
 
