@@ -1,19 +1,22 @@
 package dev.flotilla.cli.fleet;
 
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpResponse.BodySubscriber;
+import java.net.http.HttpResponse.BodySubscribers;
+import java.net.http.HttpResponse.ResponseInfo;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
 import java.util.function.Supplier;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -112,31 +115,73 @@ final class Client {
   }
 
   private Streamed stream(HttpRequest request, Runnable atFirstEvent) {
-    List<String> events = new ArrayList<>();
-    int status = 0;
-    String worker = "";
+    Events heard = new Events(atFirstEvent);
     try {
-      var response = http.send(request, BodyHandlers.ofInputStream());
-      status = response.statusCode();
-      worker = response.headers().firstValue("x-flotilla-worker").orElse("");
-      try (BufferedReader lines =
-          new BufferedReader(new InputStreamReader(response.body(), StandardCharsets.UTF_8))) {
-        String line;
-        while ((line = lines.readLine()) != null) {
-          if (line.startsWith("data:")) {
-            if (events.isEmpty()) {
-              atFirstEvent.run();
-            }
-            events.add(line.substring("data:".length()).strip());
-          }
-        }
-      }
+      http.send(request, heard);
     } catch (IOException e) {
       // Broken off: the events so far tell how far it came.
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    return new Streamed(status, events, worker);
+    return heard.all();
+  }
+
+  /**
+   * Hears a stream line by line, as its bytes come: an input stream of this client drops what
+   * nobody has read yet when the reply breaks off, and with it the event that says so.
+   */
+  private static final class Events implements BodyHandler<Void>, Flow.Subscriber<String> {
+    private final Runnable atFirst;
+    private final List<String> events = new ArrayList<>();
+    private int status;
+    private String worker = "";
+
+    Events(Runnable atFirst) {
+      this.atFirst = atFirst;
+    }
+
+    @Override
+    public BodySubscriber<Void> apply(ResponseInfo head) {
+      synchronized (this) {
+        status = head.statusCode();
+        worker = head.headers().firstValue("x-flotilla-worker").orElse("");
+      }
+      return BodySubscribers.fromLineSubscriber(this, _ -> null, StandardCharsets.UTF_8, null);
+    }
+
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {
+      subscription.request(Long.MAX_VALUE);
+    }
+
+    @Override
+    public void onNext(String line) {
+      if (!line.startsWith("data:")) {
+        return;
+      }
+      boolean first;
+      synchronized (this) {
+        first = events.isEmpty();
+        events.add(line.substring("data:".length()).strip());
+      }
+      if (first) {
+        atFirst.run();
+      }
+    }
+
+    @Override
+    public void onError(Throwable brokenOff) {
+      // What was heard tells how far it came; the sender gets the exception.
+    }
+
+    @Override
+    public void onComplete() {
+      // The last event tells whether it is whole.
+    }
+
+    synchronized Streamed all() {
+      return new Streamed(status, List.copyOf(events), worker);
+    }
   }
 
   /** So many streams at once. */

@@ -104,6 +104,7 @@ final class ClientStream {
   /** The end of a broken one. */
   void failed(ApiError error) throws ClientGone {
     ending.run();
+    client.partAfterReply();
     last(ApiErrors.event(error));
   }
 

@@ -14,6 +14,7 @@ import io.helidon.webserver.spi.ServerConnection;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -72,6 +73,9 @@ public final class ClientConnection extends ContextAround
   private byte @Nullable [] ahead;
   private boolean ended;
   private boolean lingers;
+
+  /** The stream at hand was cut, and its client told; used by the connection's thread alone. */
+  private boolean parts;
 
   /** What has arrived since the head's first byte; used by the connection's thread alone. */
   private long headBytes;
@@ -229,6 +233,33 @@ public final class ClientConnection extends ContextAround
     lingers = true;
   }
 
+  /**
+   * The stream of the request at hand is incomplete, which its last event says, and the connection
+   * is closed behind it: not before the client could read that. The JDK's client, and Node's, drop
+   * what they have received and nobody read yet when they find that a reply breaks off.
+   */
+  public void partAfterReply() {
+    parts = true;
+  }
+
+  /** Waits where {@link #partAfterReply} was called, until the client has left. */
+  void part() {
+    if (!parts) {
+      return;
+    }
+    parts = false;
+    long due = all.nanos() + all.limits().partingTime().toNanos();
+    try {
+      synchronized (this) {
+        for (long left; !isGone && (left = due - all.nanos()) > 0; ) {
+          TimeUnit.NANOSECONDS.timedWait(this, left);
+        }
+      }
+    } catch (InterruptedException stopping) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   private void linger() {
     if (!lingers) {
       return;
@@ -370,6 +401,7 @@ public final class ClientConnection extends ContextAround
   private void wentAway() {
     synchronized (this) {
       isGone = true;
+      notifyAll();
     }
     cut();
   }

@@ -51,6 +51,7 @@ final class RequestFilter implements Filter {
         try {
           chain.proceed();
         } finally {
+          client.part();
           requests.leave();
         }
       } else {

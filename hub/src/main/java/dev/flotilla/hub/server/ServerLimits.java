@@ -15,6 +15,9 @@ import java.time.Duration;
  * @param connectionsMax connections at once, lanes included (default 10,000)
  * @param lingerTime how long the rest of a refused body is read and dropped, so that the client
  *     sees the refusal before the connection closes (default 2 s)
+ * @param partingTime how long a connection whose stream was cut stays open behind the error event,
+ *     unless its client closes first: clients that find the end before they have read what came
+ *     before it drop that (default 200 ms)
  * @param stopTime how long requests in flight may run on when the hub stops (default 3 s)
  * @param lastWords how long those that are cut then have to tell their clients (default 500 ms)
  */
@@ -27,6 +30,7 @@ public record ServerLimits(
     Duration idle,
     int connectionsMax,
     Duration lingerTime,
+    Duration partingTime,
     Duration stopTime,
     Duration lastWords) {
 
@@ -43,8 +47,25 @@ public record ServerLimits(
           Duration.ofMinutes(5),
           10_000,
           Duration.ofSeconds(2),
+          Duration.ofMillis(200),
           Duration.ofSeconds(3),
           Duration.ofMillis(500));
+
+  /** These limits with another time for a client to read that its stream was cut. */
+  public ServerLimits withParting(Duration time) {
+    return new ServerLimits(
+        bodyBytesMax,
+        headBytesMax,
+        headTime,
+        bodyTime,
+        writeTime,
+        idle,
+        connectionsMax,
+        lingerTime,
+        time,
+        stopTime,
+        lastWords);
+  }
 
   /** These limits with other times for a stop. */
   public ServerLimits withStop(Duration time, Duration words) {
@@ -57,6 +78,7 @@ public record ServerLimits(
         idle,
         connectionsMax,
         lingerTime,
+        partingTime,
         time,
         words);
   }

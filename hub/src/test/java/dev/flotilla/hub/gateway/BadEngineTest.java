@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.hub.gateway.TestHub.Setup;
 import dev.flotilla.hub.routing.TargetLoad;
+import dev.flotilla.hub.server.ServerLimits;
 import dev.flotilla.testkit.client.TestClient;
 import dev.flotilla.testkit.scripted.Gate;
 import dev.flotilla.testkit.scripted.Script;
@@ -112,6 +113,23 @@ class BadEngineTest {
       assertThat(hub.usage(1).outcome()).isEqualTo("cut");
       await().until(() -> load(hub, "a").failed() == 1);
       assertThat(hub.events).as("it may have died, which its agent tells").isEmpty();
+    }
+  }
+
+  @Test
+  void aClientHasTimeToReadThatItsStreamWasCut() {
+    a.alwaysChat(Script.answer("one", "two").dropAfter(1));
+    Setup setup = new Setup();
+    setup.server = ServerLimits.DEFAULTS.withParting(Duration.ofHours(1));
+    try (TestHub hub = TestHub.over(setup, a)) {
+      try (TestClient client = hub.client()) {
+        client.post(CHATS, TestHub.chat("x", ",\"stream\":true"));
+        await().until(() -> client.event().contains("stream_cut"));
+
+        assertThat(client.isKeptOpenFor(Duration.ofMillis(300))).as("it has not left yet").isTrue();
+        assertThat(load(hub, "a").inFlight()).as("the worker is free meanwhile").isZero();
+      }
+      await().until(() -> hub.connections() == 0);
     }
   }
 

@@ -473,6 +473,7 @@ class BadRequestTest {
         usual.idle(),
         usual.connectionsMax(),
         usual.lingerTime(),
+        usual.partingTime(),
         usual.stopTime(),
         usual.lastWords());
   }

@@ -188,6 +188,11 @@ final class TestHub implements AutoCloseable {
     return server.port();
   }
 
+  /** Connections of clients that are open. */
+  int connections() {
+    return server.connections();
+  }
+
   TestClient client() {
     return TestClient.connect(server.port());
   }

@@ -234,6 +234,7 @@ class HubServerTest {
         usual.idle(),
         usual.connectionsMax(),
         usual.lingerTime(),
+        usual.partingTime(),
         usual.stopTime(),
         usual.lastWords());
   }

@@ -150,6 +150,23 @@ public final class TestClient implements AutoCloseable {
     return rest.toString(UTF_8);
   }
 
+  /**
+   * Whether nothing comes for so long, the end of the connection neither; what comes is dropped.
+   */
+  public boolean isKeptOpenFor(Duration time) {
+    try {
+      socket.setSoTimeout((int) time.toMillis());
+      while (in.read() >= 0) {
+        // what frames the bytes before
+      }
+      return false;
+    } catch (SocketTimeoutException _) {
+      return true;
+    } catch (IOException _) {
+      return false;
+    }
+  }
+
   /** Goes away in good order (FIN). */
   public void abandon() {
     close();
