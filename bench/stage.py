@@ -54,16 +54,20 @@ def answers(url, key="", body=None):
 
 
 class Stage:
-    """The processes of one run. Ends all of them, the last first, whatever happens."""
+    """The processes of one run. Ends all of them, the last first, whatever ends the run: an error, Ctrl-C, TERM."""
 
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="flotilla-bench-"))
         self.processes = []
 
     def __enter__(self):
+        for ending in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(ending, lambda number, _: sys.exit(128 + number))
         return self
 
     def __exit__(self, *what):
+        for ending in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(ending, signal.SIG_IGN)  # it takes some seconds, and no second word of it helps
         for process in reversed(self.processes):
             self.end(process)
         shutil.rmtree(self.folder, ignore_errors=True)
