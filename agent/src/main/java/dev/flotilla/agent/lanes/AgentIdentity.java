@@ -1,16 +1,14 @@
 package dev.flotilla.agent.lanes;
 
+import dev.flotilla.wire.files.OwnerOnly;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.Optional;
@@ -47,7 +45,7 @@ public final class AgentIdentity {
    */
   public static AgentIdentity open(Path home) throws IOException {
     Path folder = home.resolve("agent");
-    Files.createDirectories(folder, onlyForOwner("rwx------"));
+    Files.createDirectories(folder, OwnerOnly.folder());
     Optional<String> id = read(folder, "id", ID);
     if (id.isEmpty()) {
       byte[] random = new byte[16];
@@ -119,7 +117,7 @@ public final class AgentIdentity {
   private static void replace(Path folder, String name, String text) throws IOException {
     Path fresh = folder.resolve(name + ".new");
     Files.deleteIfExists(fresh);
-    Files.createFile(fresh, onlyForOwner("rw-------"));
+    Files.createFile(fresh, OwnerOnly.file());
     try (FileChannel channel = FileChannel.open(fresh, StandardOpenOption.WRITE)) {
       ByteBuffer bytes = ByteBuffer.wrap((text + "\n").getBytes(StandardCharsets.US_ASCII));
       while (bytes.hasRemaining()) {
@@ -132,14 +130,5 @@ public final class AgentIdentity {
         folder.resolve(name),
         StandardCopyOption.ATOMIC_MOVE,
         StandardCopyOption.REPLACE_EXISTING);
-  }
-
-  private static FileAttribute<?>[] onlyForOwner(String mode) {
-    boolean posix = FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
-    return posix
-        ? new FileAttribute<?>[] {
-          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(mode))
-        }
-        : new FileAttribute<?>[0];
   }
 }

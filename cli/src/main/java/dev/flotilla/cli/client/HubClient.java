@@ -227,6 +227,13 @@ public final class HubClient {
       String hint = key.isEmpty() ? " (give one with FLOTILLA_KEY or --key)" : "";
       return Failure.ofKey((message.isEmpty() ? hub + " answers " + status : message) + hint);
     }
+    if (message.isEmpty() && status < 500 && option.equals("--hub")) {
+      return new Failure(
+          hub
+              + " answers (HTTP "
+              + status
+              + ") but is no Flotilla hub: name the one you mean with --hub URL or FLOTILLA_HUB");
+    }
     return new Failure(message.isEmpty() ? hub + " answers " + status : message);
   }
 }

@@ -54,7 +54,7 @@ public final class HubOptions {
    * @throws Failure where a state folder is named on which no hub runs
    */
   public URI address(Shell shell) {
-    if (hub != null || !home.isNamed()) {
+    if (!homeAloneSays(shell)) {
       return addressOrUsual(shell);
     }
     Path folder = home.home(shell);
@@ -98,11 +98,16 @@ public final class HubOptions {
    * command line, or by the environment.
    */
   public Optional<Path> homeWithoutHub(Shell shell) {
-    boolean byEnvironment =
-        shell.variable("FLOTILLA_HUB").isEmpty() && shell.variable("FLOTILLA_HOME").isPresent();
-    return hub == null && (home.isNamed() || byEnvironment)
+    return homeAloneSays(shell)
         ? Optional.of(home.home(shell)).filter(folder -> HomeLock.isFree(folder, "hub"))
         : Optional.empty();
+  }
+
+  /** Whether a state folder is named, by option or environment, and no address. */
+  private boolean homeAloneSays(Shell shell) {
+    boolean byEnvironment =
+        shell.variable("FLOTILLA_HUB").isEmpty() && shell.variable("FLOTILLA_HOME").isPresent();
+    return hub == null && (home.isNamed() || byEnvironment);
   }
 
   /** The key of the option, else of the environment. */

@@ -1,6 +1,7 @@
 package dev.flotilla.cli.home;
 
 import dev.flotilla.cli.output.Failure;
+import dev.flotilla.wire.files.OwnerOnly;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -135,7 +136,7 @@ public final class HomeLock implements AutoCloseable {
    */
   public static void makeHome(Path home) {
     try {
-      Files.createDirectories(home.resolve("run"));
+      Files.createDirectories(home.resolve("run"), OwnerOnly.folder());
     } catch (IOException e) {
       throw unwritable(home, e);
     }

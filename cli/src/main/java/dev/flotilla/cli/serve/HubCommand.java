@@ -7,6 +7,7 @@ import dev.flotilla.cli.output.Shell;
 import dev.flotilla.hub.Hub;
 import dev.flotilla.hub.HubConfig;
 import dev.flotilla.hub.HubRefused;
+import dev.flotilla.hub.server.ServerLimits;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -36,14 +37,14 @@ public final class HubCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     Path folder = home.home(shell);
     HubConfig config = listen.config(folder, shell, false);
-    StopSignal signal = StopSignal.listen();
+    StopSignal signal = StopSignal.listenTwice();
     try (HomeLock lock = HomeLock.take(folder, "hub", "flotilla hub")) {
       Path log = Logs.start(folder, "hub", home.verbose());
       try (Hub hub = Hub.start(config)) {
         lock.listensAt(hub.address().toString());
         greet(hub, log);
         signal.await();
-        shell.err().println("stopping …");
+        shell.err().println(StopSignal.stopping(ServerLimits.DEFAULTS.stopTime()));
       } catch (HubRefused e) {
         throw new Failure(String.valueOf(e.getMessage()), e);
       }

@@ -12,6 +12,7 @@ import ch.qos.logback.core.rolling.RollingFileAppender;
 import ch.qos.logback.core.rolling.SizeBasedTriggeringPolicy;
 import ch.qos.logback.core.util.FileSize;
 import dev.flotilla.cli.output.Failure;
+import dev.flotilla.wire.files.OwnerOnly;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,7 +39,7 @@ public final class Logs {
   public static Path start(Path home, String name, boolean verbose) {
     Path folder = home.resolve("logs");
     try {
-      Files.createDirectories(folder);
+      Files.createDirectories(folder, OwnerOnly.folder());
     } catch (IOException e) {
       throw new Failure("can't make the log folder " + folder + ": " + e.getMessage(), e);
     }

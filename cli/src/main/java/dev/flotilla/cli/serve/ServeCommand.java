@@ -217,9 +217,7 @@ public final class ServeCommand implements Callable<Integer> {
     try (RunningEngine engine = RunningEngine.start(options, this::say)) {
       greet(engine, options);
       signal.await();
-      say(
-          "stopping: what runs may go on for %d s; once more to end at once"
-              .formatted(ServerLimits.DEFAULT.stopTime().toSeconds()));
+      say(StopSignal.stopping(ServerLimits.DEFAULT.stopTime()));
     } catch (StartRefused | IOException e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
     } finally {

@@ -35,9 +35,18 @@ final class StopSignal {
     return listen(false);
   }
 
-  /** The same, and a second signal ends the JVM at once: for who leaves nothing behind then. */
+  /**
+   * The same, and a second signal ends the JVM at once: for who leaves nothing behind then, and is
+   * no child of the launcher, which passes on a TERM that a service manager sends to both.
+   */
   static StopSignal listenTwice() {
     return listen(true);
+  }
+
+  /** What is printed when it has come, where a second one ends the JVM. */
+  static String stopping(Duration runOn) {
+    return "stopping: what runs may go on for %d s; once more to end at once"
+        .formatted(runOn.toSeconds());
   }
 
   private static StopSignal listen(boolean twice) {

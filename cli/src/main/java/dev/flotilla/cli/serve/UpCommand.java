@@ -18,6 +18,7 @@ import dev.flotilla.hub.Hub;
 import dev.flotilla.hub.HubConfig;
 import dev.flotilla.hub.HubRefused;
 import dev.flotilla.hub.fleet.WorkerView;
+import dev.flotilla.hub.server.ServerLimits;
 import dev.flotilla.hub.store.StoreFailed;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -83,7 +84,7 @@ public final class UpCommand implements Callable<Integer> {
     model.check();
     Policy policy = Engines.policy(Policy::forUp, folder, enginePath, false);
     HubConfig hubConfig = listen.config(folder, shell, true);
-    StopSignal signal = StopSignal.listen();
+    StopSignal signal = StopSignal.listenTwice();
     try (HomeLock lock = HomeLock.take(folder, "hub", "flotilla up")) {
       Logs.start(folder, "up", home.verbose());
       try (Hub hub = Hub.start(hubConfig)) {
@@ -151,7 +152,7 @@ public final class UpCommand implements Callable<Integer> {
         break;
       }
       if (signal.await(LOOK_EVERY)) {
-        report.say("stopping …");
+        report.say(StopSignal.stopping(ServerLimits.DEFAULTS.stopTime()));
         return;
       }
     }
@@ -159,7 +160,7 @@ public final class UpCommand implements Callable<Integer> {
     while (!signal.await(LOOK_EVERY)) {
       report.show(hub.fleet().progress(), ofNode(hub, agent.node()));
     }
-    report.say("stopping …");
+    report.say(StopSignal.stopping(ServerLimits.DEFAULTS.stopTime()));
   }
 
   /** What never served is not what the next start serves. */

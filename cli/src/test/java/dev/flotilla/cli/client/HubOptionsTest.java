@@ -75,6 +75,11 @@ final class HubOptionsTest {
                 + ": start one with 'flotilla up --home "
                 + other
                 + "', or name the one you mean with --hub URL\n");
+    TestShell here = TestShell.piped().with("FLOTILLA_HOME", other.toString());
+    assertThat(here.run("get", "workers")).isEqualTo(1);
+    assertThat(here.err())
+        .as("another hub, at the usual address, is not the one that is meant")
+        .startsWith("flotilla: no hub runs on " + other);
     assertThat(other).doesNotExist();
   }
 

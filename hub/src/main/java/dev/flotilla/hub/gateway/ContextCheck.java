@@ -54,12 +54,21 @@ final class ContextCheck {
     this.limits = limits;
   }
 
-  /** The 400 with both numbers. */
+  /**
+   * The 400 with both numbers.
+   *
+   * @param promptTokens as they were counted; 0 or less where nobody has, or the engine did not say
+   */
   static ApiError tooLong(long promptTokens, long contextTokens) {
+    return tooLong(
+        promptTokens > 0 ? promptTokens + " tokens" : "more tokens than fit", contextTokens);
+  }
+
+  private static ApiError tooLong(String prompt, long contextTokens) {
     return ApiError.badRequest(
         "context_length_exceeded",
         "the prompt has "
-            + (promptTokens > 0 ? promptTokens + " tokens" : "more tokens than fit")
+            + prompt
             + " and this model's context is "
             + contextTokens
             + " tokens, of which the answer needs at least one: shorten the prompt",
@@ -113,7 +122,7 @@ final class ContextCheck {
     }
     long least = atLeast(bytes, name);
     if (least + 1 > largest) {
-      throw Refusal.refused(tooLong(least, largest));
+      throw Refusal.refused(tooLong("at least " + least + " tokens", largest));
     }
     int counted = count(wanted, name, client);
     if (counted < 0) {

@@ -53,7 +53,6 @@ public final class Gateway implements HttpService {
   private final Authenticator keys;
   private final Recorder recorder;
   private final GatewayLimits limits;
-  private final Duration linger;
   private final KeyStreams streams;
   private final RequestBodies bodies;
   private final Upstream upstream;
@@ -78,7 +77,6 @@ public final class Gateway implements HttpService {
     this.keys = keys;
     this.recorder = recorder;
     this.limits = limits;
-    this.linger = serverLimits.lingerTime();
     this.streams = new KeyStreams(limits.requestsPerKey());
     this.bodies =
         new RequestBodies(
@@ -283,7 +281,7 @@ public final class Gateway implements HttpService {
       case UNKNOWN_NAME -> UnknownModel.error(needs.model(), fleet.current(), limits.namesShown());
       case CAPABILITY ->
           ApiError.badRequest("model_not_capable", nothing.explanation(), nothing.param());
-      case CONTEXT -> ContextCheck.tooLong(needs.contextTokens() - 1, nothing.contextTokens());
+      case CONTEXT -> ContextCheck.tooLong(0, nothing.contextTokens());
       case NOT_SERVING, SET_ASIDE, ALL_TRIED ->
           ApiError.unavailable(
               "model_not_serving",
@@ -309,8 +307,8 @@ public final class Gateway implements HttpService {
     if (name == null || name.targets().stream().noneMatch(more::canGoTo)) {
       throw Refusal.refused(
           needs.capability() == Capability.EMBEDDINGS
-              ? ContextCheck.tooLongText(prompt, context)
-              : ContextCheck.tooLong(prompt, context));
+              ? ContextCheck.tooLongText(tooLong.promptTokens(), context)
+              : ContextCheck.tooLong(tooLong.promptTokens(), context));
     }
     return more;
   }
@@ -326,14 +324,11 @@ public final class Gateway implements HttpService {
     boolean unread = !bodyRead && RequestBodies.follows(request);
     if (unread) {
       response.header(HeaderValues.CONNECTION_CLOSE);
+      ClientConnection.current().lingerAfterReply();
     }
     if (refusal.error().status() == 401) {
       response.header(HeaderNames.WWW_AUTHENTICATE, "Bearer");
     }
     JsonErrors.send(response, refusal.error());
-    if (unread) {
-      RequestBodies.drop(request, linger, nanoClock);
-      throw new CloseConnectionException("refused before its body was read");
-    }
   }
 }

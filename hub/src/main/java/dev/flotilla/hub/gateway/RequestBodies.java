@@ -135,23 +135,6 @@ final class RequestBodies {
     }
   }
 
-  /**
-   * Reads and drops what is left of a body that was refused, so that the client sees the refusal.
-   */
-  static void drop(ServerRequest request, Duration atMost, LongSupplier nanoClock) {
-    long deadline = nanoClock.getAsLong() + atMost.toNanos();
-    byte[] dropped = new byte[FIRST_BYTES];
-    try {
-      InputStream in = request.content().inputStream();
-      while (in.read(dropped) >= 0 && nanoClock.getAsLong() - deadline < 0) {
-        // the rest of a body that nobody will look at
-      }
-    } catch (IOException | RuntimeException over) {
-      // The client stopped, or Helidon did: either way there is no more to drop.
-      return;
-    }
-  }
-
   private static Refusal tooLarge(long max) {
     return Refusal.refused(JsonErrors.bodyTooLarge(max));
   }

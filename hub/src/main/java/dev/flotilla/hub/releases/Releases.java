@@ -1,6 +1,7 @@
 package dev.flotilla.hub.releases;
 
 import dev.flotilla.hub.store.Journal;
+import dev.flotilla.wire.files.OwnerOnly;
 import dev.flotilla.wire.lanes.ControlMessage.Severity;
 import dev.flotilla.wire.lanes.ControlMessage.UpdateOffered;
 import dev.flotilla.wire.release.Release;
@@ -95,7 +96,7 @@ public final class Releases {
    */
   public void start(Consumer<Optional<UpdateOffered>> offered) throws IOException {
     follower = offered;
-    Files.createDirectories(folder);
+    Files.createDirectories(folder, OwnerOnly.folder());
     List<StoredRelease> found = new ArrayList<>();
     try (Stream<Path> files = Files.list(folder)) {
       for (Path file : files.toList()) {

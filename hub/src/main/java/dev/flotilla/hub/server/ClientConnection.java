@@ -229,7 +229,7 @@ public final class ClientConnection extends ContextAround
    * way, and a socket that is closed with bytes unread takes the reply back. Called by the
    * connection's thread.
    */
-  void lingerAfterReply() {
+  public void lingerAfterReply() {
     lingers = true;
   }
 

@@ -1,5 +1,6 @@
 package dev.flotilla.hub.store;
 
+import dev.flotilla.wire.files.OwnerOnly;
 import dev.flotilla.wire.lanes.ControlMessage.Severity;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -56,7 +57,7 @@ public final class Store implements Journal, AutoCloseable {
   public static Store open(Path home, StoreLimits limits, InstantSource clock) throws StoreFailed {
     Path file = home.resolve("hub").resolve("hub.db");
     try {
-      Files.createDirectories(file.getParent());
+      Files.createDirectories(file.getParent(), OwnerOnly.folder());
     } catch (IOException e) {
       throw new StoreFailed(
           "the folder %s can't be made (%s): choose another --home"

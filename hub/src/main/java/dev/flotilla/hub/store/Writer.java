@@ -135,7 +135,8 @@ final class Writer implements AutoCloseable {
     commits.incrementAndGet();
     batch.clearRows();
     if (failures > 0) {
-      LOG.log(Level.INFO, "The store writes again: {0}", database.file());
+      // As loud as what it takes back.
+      LOG.log(Level.WARNING, "The store writes again: {0}", database.file());
     }
     failures = 0;
     health = StoreHealth.Ok.OK;
@@ -192,10 +193,13 @@ final class Writer implements AutoCloseable {
     if (health instanceof StoreHealth.Failing before) {
       health = new StoreHealth.Failing(before.since(), fault.sentence());
     } else {
-      LOG.log(
-          Level.ERROR,
-          "The store can't write, requests are served on: " + fault.sentence(),
-          thrown);
+      String what = "The store can't write, requests are served on: " + fault.sentence();
+      if (fault.surroundings()) {
+        LOG.log(Level.ERROR, what);
+        LOG.log(Level.DEBUG, "why it can't write", thrown);
+      } else {
+        LOG.log(Level.ERROR, what, thrown);
+      }
       health = new StoreHealth.Failing(clock.instant(), fault.sentence());
     }
     for (WriteRequest<?> request : batch.writes) {

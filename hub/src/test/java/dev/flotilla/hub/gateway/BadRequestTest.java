@@ -117,6 +117,19 @@ class BadRequestTest {
   }
 
   @Test
+  void ofARefusedBodyNoMoreIsAwaitedThanAMoment() {
+    Setup setup = new Setup();
+    setup.server = times(ServerLimits.DEFAULTS.headTime(), Duration.ofHours(1));
+    try (TestHub hub = TestHub.over(setup, engine);
+        TestClient client = hub.client()) {
+      client.send("POST " + CHATS + " HTTP/1.1\r\nHost: x\r\nContent-Length: 50000000\r\n\r\n{");
+
+      assertThat(client.reply().status()).isEqualTo(413);
+      assertThat(client.untilClosed()).as("though the rest never comes").isEmpty();
+    }
+  }
+
+  @Test
   void aChunkedBodyThatIsTooLargeDesynchronizesNothing() {
     try (TestHub hub = TestHub.over(engine);
         TestClient client = hub.client()) {
@@ -429,7 +442,8 @@ class BadRequestTest {
       TestClient.Reply reply = hub.chat("word ".repeat(50_000));
 
       assertThat(reply.status()).isEqualTo(400);
-      assertThat(reply.body()).contains("context_length_exceeded", "context is 1000 tokens");
+      assertThat(reply.body())
+          .contains("context_length_exceeded", "context is 1000 tokens", "at least ");
       assertThat(engine.requests()).isEmpty();
     }
   }

@@ -31,12 +31,13 @@ public record EngineError(
   /** An error of which nothing is known: the body was no JSON, or no error. */
   public static final EngineError UNKNOWN = new EngineError("", "", "", "", Optional.empty());
 
-  /** vLLM's and OpenAI's ways to say how long the context is. */
+  /** The engines' and OpenAI's ways to say how long the context is. */
   private static final List<Pattern> CONTEXT =
       List.of(
           Pattern.compile("maximum context length is (\\d{1,12}) tokens"),
           Pattern.compile("context length is only (\\d{1,12}) tokens"),
           Pattern.compile("maximum model length of (\\d{1,12})"),
+          Pattern.compile("prompt and answer have (\\d{1,12}) together at most"),
           Pattern.compile("and a text has (\\d{1,12}) at most"),
           // llama-server of a text to embed, with a status of 500.
           Pattern.compile("is too large to process.*\\(current batch size: (\\d{1,12})\\)"));
@@ -51,6 +52,7 @@ public record EngineError(
           Pattern.compile("prompt \\(length (\\d{1,12})\\)"),
           Pattern.compile("your (?:messages|prompt) resulted in (\\d{1,12}) tokens"),
           Pattern.compile("contains (\\d{1,12}) input tokens"),
+          Pattern.compile("the prompt has (\\d{1,12}) tokens"),
           Pattern.compile("text of the input has (?:at least )?(\\d{1,12}) tokens"),
           Pattern.compile("input \\((\\d{1,12}) tokens\\) is too large"));
 

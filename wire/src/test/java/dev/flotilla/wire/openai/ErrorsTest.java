@@ -72,6 +72,8 @@ class ErrorsTest {
         "This model's maximum context length is 4096 tokens. | -1 | 4096",
         "input (601 tokens) is too large to process. increase the physical batch size (current batch size: 512) | 601 | 512",
         "a text of the input has 3001 tokens, and a text has 1024 at most | 3001 | 1024",
+        "the prompt has 5001 tokens, and prompt and answer have 4096 together at most | 5001 | 4096",
+        "the prompt has at least 7000 tokens, and prompt and answer have 4096 together at most | -1 | 4096",
         "a text of the input has at least 1236 tokens, and a text has 1024 at most | 1236 | 1024",
       })
   void aPromptThatIsTooLongIsUnderstood(String message, long prompt, long context) {
