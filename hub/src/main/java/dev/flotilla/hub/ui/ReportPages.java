@@ -55,6 +55,7 @@ public final class ReportPages implements HttpService {
   @Override
   public void routing(HttpRules rules) {
     rules.get("/reports/{id}", this::page);
+    rules.head("/reports/{id}", this::page);
   }
 
   private void page(ServerRequest request, ServerResponse response) {
@@ -63,6 +64,7 @@ public final class ReportPages implements HttpService {
     long number = id.matches("[0-9]{1,18}") ? Long.parseLong(id) : NONE;
     if (!mayRead(request, number)) {
       Plain.send(
+          request,
           response,
           Status.UNAUTHORIZED_401,
           "This hub demands a key, and this link is not of its present start: open the report from"
@@ -73,15 +75,16 @@ public final class ReportPages implements HttpService {
       Optional<byte[]> html = reports.html(number);
       if (html.isEmpty()) {
         Plain.send(
+            request,
             response,
             Status.NOT_FOUND_404,
             "There is no such report: it was deleted, or newer ones took its place.");
         return;
       }
       response.header("Content-Type", "text/html; charset=utf-8");
-      response.send(html.get());
+      Plain.send(request, response, html.get());
     } catch (StoreFailed e) {
-      Plain.send(response, Status.SERVICE_UNAVAILABLE_503, e.sentence());
+      Plain.send(request, response, Status.SERVICE_UNAVAILABLE_503, e.sentence());
     }
   }
 

@@ -36,6 +36,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The page and its stream, from outside: what a browser is sent. */
 class DashboardTest {
@@ -104,6 +106,25 @@ class DashboardTest {
     assertThat(page.headers().firstValue("x-content-type-options")).contains("nosniff");
     assertThat(page.headers().firstValue("cache-control")).contains("no-store");
     assertThat(page.body()).doesNotContainPattern("<script(?![^>]*src=)").doesNotContain("style=");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/", "/ui/assets/nothing.js"})
+  void headIsAnsweredAsGetWithoutABody(String path) throws Exception {
+    start(NO_KEY);
+
+    HttpResponse<String> got = get(path);
+    HttpResponse<String> head =
+        http.send(
+            HttpRequest.newBuilder(got.uri()).HEAD().timeout(Duration.ofSeconds(10)).build(),
+            BodyHandlers.ofString());
+
+    assertThat(head.statusCode()).isEqualTo(got.statusCode());
+    assertThat(head.body()).isEmpty();
+    assertThat(head.headers().firstValue("content-type"))
+        .isEqualTo(got.headers().firstValue("content-type"))
+        .isPresent();
+    assertThat(head.headers().firstValueAsLong("content-length").orElse(0)).isPositive();
   }
 
   @Test
