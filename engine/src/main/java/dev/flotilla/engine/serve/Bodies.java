@@ -66,6 +66,7 @@ final class Bodies {
       byte[] piece = new byte[PIECE_BYTES];
       for (int read = in.read(piece); read >= 0; read = in.read(piece)) {
         body.write(piece, 0, read);
+        WatchedConnection.current().bodyArrived(read);
         if (body.size() > limits.bodyBytesMax()) {
           throw tooLarge();
         }

@@ -7,6 +7,7 @@ import dev.flotilla.engine.RequestRefused;
 import dev.flotilla.wire.openai.ApiError;
 import dev.flotilla.wire.openai.RequestScan;
 import dev.flotilla.wire.openai.RequestScan.Endpoint;
+import dev.flotilla.wire.server.FreeAddress;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.webserver.WebServer;
@@ -17,9 +18,6 @@ import io.helidon.webserver.http.ServerResponse;
 import io.helidon.webserver.http1.Http1Config;
 import io.helidon.webserver.http1.Http1ConnectionSelector;
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
-import java.nio.channels.ServerSocketChannel;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.HashMap;
@@ -92,7 +90,7 @@ public final class EngineServer implements AutoCloseable {
     embeddings =
         new Embeddings(engine, model, prompts, bodies, names, settings.limits().keepAlive());
     created = clock.instant().getEpochSecond();
-    clients = new Clients(http(settings.limits()), settings.limits());
+    clients = new Clients(http(settings.limits()), settings.limits(), System::nanoTime);
     server = build();
   }
 
@@ -282,35 +280,21 @@ public final class EngineServer implements AutoCloseable {
   }
 
   /**
-   * Makes sure that an address can be listened on: Helidon only logs what keeps it from that.
-   *
-   * @throws IOException where the address is taken or is not this machine's, in words
-   */
-  public static void checkFree(InetSocketAddress at) throws IOException {
-    try (ServerSocketChannel channel = ServerSocketChannel.open()) {
-      channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-      channel.bind(at);
-    } catch (IOException refused) {
-      throw new IOException("can't listen on " + shown(at) + ": " + refused.getMessage(), refused);
-    }
-  }
-
-  /**
    * Starts to listen.
    *
    * @throws IOException where the address is taken or is not this machine's, in words
    */
   public EngineServer start() throws IOException {
-    checkFree(settings.listen());
+    FreeAddress.check(settings.listen(), "server");
     server.start();
     if (!server.isRunning()) {
-      throw new IOException("can't listen on " + shown(settings.listen()) + "; the log says why");
+      throw new IOException(
+          "the server can't listen on "
+              + FreeAddress.shown(settings.listen())
+              + "; the log says why");
     }
+    clients.start();
     return this;
-  }
-
-  private static String shown(InetSocketAddress at) {
-    return at.getAddress().getHostAddress() + ":" + at.getPort();
   }
 
   /** The port that it listens on. */

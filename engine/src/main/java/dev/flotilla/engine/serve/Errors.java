@@ -21,6 +21,10 @@ import java.lang.System.Logger.Level;
 final class Errors {
   private static final Logger log = System.getLogger(Errors.class.getName());
 
+  /** Helidon has no name for it. */
+  private static final Status HEAD_TOO_LARGE =
+      Status.create(431, "Request Header Fields Too Large");
+
   private static final HttpRefusals REFUSALS =
       new HttpRefusals(
           "server", ServerLimits.FIRST_LINE_BYTES_MAX, ServerLimits.DEFAULT.headBytesMax());
@@ -75,18 +79,19 @@ final class Errors {
       Status status,
       ServerResponseHeaders headers,
       String message) {
-    int code = status.code() == 400 ? badRequest(request) : status.code();
+    Status told = status.code() == 400 ? badRequest(request) : status;
+    int code = told.code();
     String what = request.method() + " " + Names.shown(request.path());
     ApiError error =
         code == 413 ? tooLarge(ServerLimits.DEFAULT.bodyBytesMax()) : REFUSALS.of(code, what);
-    if (code == 413 || code == 414 || code == 415 || code == 431) {
+    if (code == 413 || code == 414 || code == 415 || code == 431 || code == 501) {
       WatchedConnection.current().lingerAfterReply();
     }
     byte[] body = ApiErrors.body(error);
     boolean lengthAlone = request.method().equals(Method.HEAD_NAME);
     headers.contentLength(body.length);
     return DirectHandler.TransportResponse.builder()
-        .status(code == status.code() ? status : Status.create(code))
+        .status(told)
         .headers(headers)
         .header(HeaderValues.CONTENT_TYPE_JSON)
         .keepAlive(type.keepAlive())
@@ -95,13 +100,13 @@ final class Errors {
   }
 
   /** What Helidon calls a bad request, and keeps its reason to itself. */
-  private static int badRequest(DirectHandler.TransportRequest request) {
+  private static Status badRequest(DirectHandler.TransportRequest request) {
     if (WatchedConnection.current().headIsTooLarge()) {
-      return 431;
+      return HEAD_TOO_LARGE;
     }
     return HttpRefusals.isEncoded(request.headers().first(HeaderNames.CONTENT_ENCODING).orElse(""))
-        ? 415
-        : 400;
+        ? Status.UNSUPPORTED_MEDIA_TYPE_415
+        : Status.BAD_REQUEST_400;
   }
 
   /** A path that is there is called by another method than those that it has. */

@@ -8,6 +8,8 @@ import java.time.Duration;
  * @param bodyBytesMax bytes of one request's body
  * @param bodiesBytesMax bytes of all bodies that are read at a time
  * @param headBytesMax bytes of one request's head
+ * @param headTime from a request's first byte to the end of its head
+ * @param bodyTime for a request's body, and one second more for each 64 KiB that has arrived
  * @param connectionsMax connections that are open at a time
  * @param idle how long a connection may have no request
  * @param keepAlive how long a stream is silent before it gets a comment that says that it lives
@@ -19,6 +21,8 @@ public record ServerLimits(
     int bodyBytesMax,
     long bodiesBytesMax,
     int headBytesMax,
+    Duration headTime,
+    Duration bodyTime,
     int connectionsMax,
     Duration idle,
     Duration keepAlive,
@@ -33,6 +37,8 @@ public record ServerLimits(
           16 << 20,
           16L << 20,
           32 << 10,
+          Duration.ofSeconds(15),
+          Duration.ofSeconds(30),
           2048,
           Duration.ofMinutes(5),
           Duration.ofSeconds(5),

@@ -1,23 +1,19 @@
 package dev.flotilla.engine.serve;
 
+import dev.flotilla.wire.server.HttpRefusals;
+import io.helidon.common.buffers.BufferData;
 import io.helidon.common.buffers.DataReader;
-import io.helidon.common.buffers.DataWriter;
 import io.helidon.common.concurrency.limits.Limit;
-import io.helidon.common.socket.HelidonSocket;
-import io.helidon.common.socket.PeerInfo;
 import io.helidon.common.task.InterruptableTask;
+import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.ConnectionContext;
-import io.helidon.webserver.ListenerContext;
-import io.helidon.webserver.ProxyProtocolData;
-import io.helidon.webserver.Router;
 import io.helidon.webserver.http.ServerResponse;
 import io.helidon.webserver.spi.ServerConnection;
 import io.helidon.webserver.spi.ServerConnectionSelector;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.Optional;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -32,19 +28,33 @@ import org.jspecify.annotations.Nullable;
  *       the action; bytes are the next request, and are kept for it. At most one read ahead is
  *       under way, and it ends with the next bytes or with the connection.
  *   <li><b>The server stops.</b> {@link #cut} runs the same action; the handler tells its client.
+ *   <li><b>A slow client.</b> A head or a body that takes longer than its limit is answered with a
+ *       408, and the connection closes, whatever thread waits for it. {@link Clients} looks for
+ *       such from its own thread.
  *   <li><b>A request that is refused before it was read.</b> A socket that is closed with bytes
  *       unread takes the reply back: so the rest is read and dropped for a moment.
  * </ul>
  *
+ * <p>Phases: IDLE → HEAD (first byte of a request) → BODY (a handler runs and reads) → ANSWER (the
+ * body is read) → IDLE. The connection's thread moves the phase; {@link Clients}' thread moves it
+ * from HEAD or BODY to CUT, which is for ever.
+ *
  * <p>Invariants: the socket is read by one thread at a time, which holds {@code reading}; what was
  * read ahead is handed over before anything else is read.
  */
-final class WatchedConnection
-    implements ConnectionContext, ServerConnection, InterruptableTask<Void> {
+final class WatchedConnection extends ContextAround
+    implements ServerConnection, InterruptableTask<Void> {
+  private enum Phase {
+    IDLE,
+    HEAD,
+    BODY,
+    ANSWER,
+    CUT
+  }
+
   private static final ScopedValue<WatchedConnection> CURRENT = ScopedValue.newInstance();
   private static final Logger log = System.getLogger(WatchedConnection.class.getName());
 
-  private final ConnectionContext context;
   private final Clients all;
   private final ServerConnection http;
   private final DataReader reader;
@@ -59,8 +69,10 @@ final class WatchedConnection
   private boolean isCut;
   private volatile boolean watched;
 
-  /** From a request's head to its answer's end. */
-  private volatile boolean busy;
+  private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.IDLE);
+
+  /** When the head or the body has to be there, in those phases. */
+  private volatile long dueNanos;
 
   /** The next four are the connection's thread's alone. */
   private boolean bodyUnread;
@@ -74,9 +86,9 @@ final class WatchedConnection
   private long headBytes;
 
   WatchedConnection(ConnectionContext context, ServerConnectionSelector selector, Clients all) {
-    this.context = context;
+    super(context);
     this.all = all;
-    this.reader = DataReader.create(this::next);
+    this.reader = DataReader.create(this::arriving);
     this.http = selector.connection(this);
   }
 
@@ -95,14 +107,68 @@ final class WatchedConnection
    * @param lengthAlone whether the request is a HEAD, which has no body in its reply
    */
   void begun(boolean bodyFollows, boolean lengthAlone) {
-    busy = true;
     this.lengthAlone = lengthAlone;
     bodyUnread = bodyFollows;
+    if (bodyFollows) {
+      await(Phase.BODY, all.limits().bodyTime());
+    } else {
+      enter(Phase.ANSWER);
+    }
+  }
+
+  /** More of the body has arrived: a large body may take longer. */
+  void bodyArrived(long bytes) {
+    long due = dueNanos;
+    dueNanos = due + ((bytes * 1_000_000_000L) >> 16);
   }
 
   /** The body is read to its end. */
   void bodyRead() {
     bodyUnread = false;
+    enter(Phase.ANSWER);
+  }
+
+  private void await(Phase next, Duration limit) {
+    dueNanos = all.nanos() + limit.toNanos();
+    enter(next);
+    all.wake();
+  }
+
+  private void enter(Phase next) {
+    phase.updateAndGet(now -> now == Phase.CUT ? now : next);
+  }
+
+  /** From a request's head to its answer's end. */
+  private boolean busy() {
+    Phase now = phase.get();
+    return now == Phase.BODY || now == Phase.ANSWER;
+  }
+
+  /** Ends a request that is overdue; whether more of one is awaited. */
+  boolean look(long now) {
+    Phase seen = phase.get();
+    if (seen != Phase.HEAD && seen != Phase.BODY) {
+      return false;
+    }
+    if (now - dueNanos >= 0 && phase.compareAndSet(seen, Phase.CUT)) {
+      // On a thread of its own, since a write may block.
+      Thread.ofVirtual().name("slow-client").start(() -> tooSlow(seen));
+    }
+    return true;
+  }
+
+  /** Nobody else writes in these phases: the connection's own thread waits for bytes. */
+  private void tooSlow(Phase slow) {
+    byte[] reply =
+        slow == Phase.HEAD
+            ? HttpRefusals.slowHead(all.limits().headTime())
+            : HttpRefusals.slowBody(all.limits().bodyTime());
+    try {
+      dataWriter().writeNow(BufferData.create(reply));
+    } catch (RuntimeException goneAlready) {
+      log.log(Level.DEBUG, "a slow client was gone before it could be told", goneAlready);
+    }
+    closeSocket();
   }
 
   /** Whether bytes of the request's body may be on their way. */
@@ -122,13 +188,13 @@ final class WatchedConnection
 
   /** The request is answered. */
   void ended() {
-    busy = false;
+    enter(Phase.IDLE);
     headBytes = 0;
   }
 
   /** Whether more of a head has arrived than a head may have. */
   boolean headIsTooLarge() {
-    return !busy && headBytes >= all.limits().headBytesMax();
+    return !busy() && headBytes >= all.limits().headBytesMax();
   }
 
   /** Closes the connection once the reply of the request at hand is out. */
@@ -142,6 +208,7 @@ final class WatchedConnection
   }
 
   private void linger() {
+    phase.set(Phase.CUT);
     Thread limit =
         Thread.ofVirtual()
             .name("client-linger")
@@ -214,6 +281,18 @@ final class WatchedConnection
 
   // ---- reading
 
+  /**
+   * What arrives of requests. Their end is the end of the connection, wherever in a request it
+   * comes: a client may leave, and what Helidon makes of a missing byte is a failure of the server.
+   */
+  private byte[] arriving() {
+    byte[] bytes = next();
+    if (bytes == null) {
+      throw new CloseConnectionException("the client sends nothing more");
+    }
+    return bytes;
+  }
+
   private void readAhead() {
     boolean over;
     reading.lock();
@@ -250,6 +329,9 @@ final class WatchedConnection
       } else if (!ended) {
         bytes = pull();
       }
+      if (bytes != null && phase.get() == Phase.IDLE) {
+        await(Phase.HEAD, all.limits().headTime());
+      }
       headBytes += bytes == null ? 0 : bytes.length;
       return bytes;
     } finally {
@@ -260,7 +342,7 @@ final class WatchedConnection
   private byte @Nullable [] pull() {
     byte[] bytes;
     try {
-      bytes = context.serverSocket().get();
+      bytes = serverSocket().get();
     } catch (RuntimeException broken) {
       bytes = null;
     }
@@ -297,7 +379,7 @@ final class WatchedConnection
   @Override
   public void close(boolean interrupt) {
     http.close(interrupt);
-    if (interrupt || !busy) {
+    if (interrupt || !busy()) {
       closeSocket();
     }
   }
@@ -310,60 +392,5 @@ final class WatchedConnection
   @Override
   public DataReader dataReader() {
     return reader;
-  }
-
-  @Override
-  public DataWriter dataWriter() {
-    return context.dataWriter();
-  }
-
-  @Override
-  public ListenerContext listenerContext() {
-    return context.listenerContext();
-  }
-
-  @Override
-  public ExecutorService executor() {
-    return context.executor();
-  }
-
-  @Override
-  public Router router() {
-    return context.router();
-  }
-
-  @Override
-  public Optional<ProxyProtocolData> proxyProtocolData() {
-    return context.proxyProtocolData();
-  }
-
-  @Override
-  public HelidonSocket serverSocket() {
-    return context.serverSocket();
-  }
-
-  @Override
-  public PeerInfo remotePeer() {
-    return context.remotePeer();
-  }
-
-  @Override
-  public PeerInfo localPeer() {
-    return context.localPeer();
-  }
-
-  @Override
-  public boolean isSecure() {
-    return context.isSecure();
-  }
-
-  @Override
-  public String socketId() {
-    return context.socketId();
-  }
-
-  @Override
-  public String childSocketId() {
-    return context.childSocketId();
   }
 }

@@ -12,6 +12,7 @@ import dev.flotilla.gguf.EngineHeap;
 import dev.flotilla.gguf.GgufHeader;
 import dev.flotilla.gguf.GgufRefused;
 import dev.flotilla.gguf.MemoryArithmetic;
+import dev.flotilla.wire.server.FreeAddress;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -40,7 +41,7 @@ public final class RunningEngine implements AutoCloseable {
     boolean started = false;
     StartTimes times = new StartTimes(System::nanoTime);
     try {
-      EngineServer.checkFree(options.settings().listen());
+      FreeAddress.check(options.settings().listen(), "server");
       GgufHeader header = GgufHeader.read(options.model());
       ServedModel served = served(options, header);
       tooLarge(options, header);

@@ -39,6 +39,8 @@ class StopTest {
             usual.bodyBytesMax(),
             usual.bodiesBytesMax(),
             usual.headBytesMax(),
+            usual.headTime(),
+            usual.bodyTime(),
             usual.connectionsMax(),
             usual.idle(),
             usual.keepAlive(),

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.flotilla.testkit.client.TestClient;
 import dev.flotilla.testkit.client.TestClient.Reply;
 import java.nio.file.Path;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -131,6 +132,42 @@ class WayInTest {
     Reply reply = client.get("/v1/models", "X-Long: " + "x".repeat(40_000)).reply();
     assertThat(reply.status()).isEqualTo(431);
     assertThat(reply.body()).contains("headers_too_large", "32768 bytes");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"head", "body"})
+  void aRequestThatDoesNotComeToItsEndIsA408(String part) {
+    String begun = "POST " + CHATS + " HTTP/1.1\r\nHost: 127.0.0.1\r\n";
+    String sent = begun + (part.equals("head") ? "X-Slow: " : "Content-Length: 9\r\n\r\n{");
+    Duration time = Duration.ofMillis(300);
+    try (LetterServer hasty =
+            LetterServer.start(LetterModel.served(folder), "", requestTimes(time));
+        TestClient slow = hasty.client();
+        TestClient other = hasty.client()) {
+      assertThat(slow.get("/health").reply().status()).isEqualTo(200);
+      slow.send(sent);
+      String answer = slow.untilClosed();
+      assertThat(answer)
+          .startsWith("HTTP/1.1 408 Request Timeout\r\n")
+          .contains("request_timeout", "the request's " + part + " did not arrive in time");
+      assertThat(other.get("/health").reply().status()).isEqualTo(200);
+      assertThat(other.isKeptOpenFor(time.multipliedBy(3))).as("between requests").isTrue();
+    }
+  }
+
+  private static ServerLimits requestTimes(Duration time) {
+    ServerLimits usual = ServerLimits.DEFAULT;
+    return new ServerLimits(
+        usual.bodyBytesMax(),
+        usual.bodiesBytesMax(),
+        usual.headBytesMax(),
+        time,
+        time,
+        usual.connectionsMax(),
+        usual.idle(),
+        usual.keepAlive(),
+        usual.lingerTime(),
+        usual.stopTime());
   }
 
   @Test

@@ -52,7 +52,9 @@ class RunningEngineTest {
       port = taken.getLocalPort();
       assertThatThrownBy(() -> start(Path.of("no-such-model"), OptionalInt.empty(), 4096 * MIB))
           .isInstanceOf(IOException.class)
-          .hasMessageContaining("can't listen on 127.0.0.1:" + port);
+          .hasMessageContaining("127.0.0.1:" + port + " is in use")
+          .hasMessageContaining("ss -ltnp")
+          .hasMessageContaining("--listen");
     }
   }
 

@@ -1,13 +1,11 @@
 package dev.flotilla.hub.server;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
-import dev.flotilla.wire.openai.ApiError;
-import dev.flotilla.wire.openai.ApiErrors;
+import dev.flotilla.wire.server.HttpRefusals;
 import io.helidon.common.buffers.BufferData;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.common.concurrency.limits.Limit;
 import io.helidon.common.task.InterruptableTask;
+import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.ConnectionContext;
 import io.helidon.webserver.http.ServerResponse;
 import io.helidon.webserver.spi.ServerConnection;
@@ -99,7 +97,7 @@ public final class ClientConnection extends ContextAround
   ClientConnection(ConnectionContext context, ClientConnections all) {
     super(context);
     this.all = all;
-    this.reader = DataReader.create(this::next);
+    this.reader = DataReader.create(this::arriving);
   }
 
   private static void nothing() {}
@@ -346,29 +344,12 @@ public final class ClientConnection extends ContextAround
 
   /** Nobody else writes in these phases: the connection's own thread waits for bytes. */
   private void tooSlow(Phase slow) {
-    boolean inHead = slow == Phase.HEAD;
-    Duration limit = inHead ? all.limits().headTime() : all.limits().bodyTime();
-    byte[] body =
-        ApiErrors.body(
-            new ApiError(
-                408,
-                "invalid_request_error",
-                "request_timeout",
-                (inHead ? "the request's head" : "the request's body")
-                    + " did not arrive in time: the limit is "
-                    + limit.toSeconds()
-                    + " s"
-                    + (inHead ? "" : " and one second more for each 64 KiB"),
-                null,
-                null));
-    byte[] head =
-        ("HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json\r\nConnection: close\r\n"
-                + "Content-Length: "
-                + body.length
-                + "\r\n\r\n")
-            .getBytes(US_ASCII);
+    byte[] reply =
+        slow == Phase.HEAD
+            ? HttpRefusals.slowHead(all.limits().headTime())
+            : HttpRefusals.slowBody(all.limits().bodyTime());
     try {
-      dataWriter().writeNow(BufferData.create(head), BufferData.create(body));
+      dataWriter().writeNow(BufferData.create(reply));
     } catch (RuntimeException goneAlready) {
       log.log(Level.DEBUG, "a slow client was gone before it could be told", goneAlready);
     }
@@ -417,6 +398,19 @@ public final class ClientConnection extends ContextAround
   }
 
   // ---- reading, for Helidon
+
+  /**
+   * What arrives of requests. Their end is the end of the connection, wherever in a request it
+   * comes: a client may leave, and what Helidon makes of a missing byte is a failure of the server.
+   * A lane is told of the end, and knows itself what it means.
+   */
+  private byte @Nullable [] arriving() {
+    byte[] bytes = next();
+    if (bytes == null && phase.get() != Phase.UPGRADED) {
+      throw new CloseConnectionException("the client sends nothing more");
+    }
+    return bytes;
+  }
 
   private byte @Nullable [] next() {
     reading.lock();

@@ -1,5 +1,6 @@
 package dev.flotilla.hub.server;
 
+import dev.flotilla.wire.server.FreeAddress;
 import io.helidon.common.configurable.Resource;
 import io.helidon.common.tls.Tls;
 import io.helidon.http.HttpPrologue;
@@ -15,8 +16,6 @@ import io.helidon.webserver.http1.spi.Http1Upgrader;
 import io.helidon.webserver.spi.ServerConnection;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
-import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -192,34 +191,19 @@ public final class HubServer implements AutoCloseable {
     server.start();
     if (!server.isRunning()) {
       connections.close();
-      throw new ListenFailed("the hub can't listen on " + shown(address) + "; its log says why");
+      throw new ListenFailed(
+          "the hub can't listen on " + FreeAddress.shown(address) + "; its log says why");
     }
     connections.start();
     return this;
   }
 
   private static void probe(InetSocketAddress at) throws ListenFailed {
-    try (ServerSocketChannel channel = ServerSocketChannel.open()) {
-      channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-      channel.bind(at);
+    try {
+      FreeAddress.check(at, "hub");
     } catch (IOException refused) {
-      String reason = String.valueOf(refused.getMessage());
-      throw new ListenFailed(
-          reason.contains("in use")
-              ? "the address "
-                  + shown(at)
-                  + " is in use by another process: see which with 'ss -ltnp' (Linux) or 'lsof -nP"
-                  + " -iTCP:"
-                  + at.getPort()
-                  + " -sTCP:LISTEN' (macOS), or take another address with --listen"
-              : "the hub can't listen on " + shown(at) + ": " + reason,
-          refused);
+      throw new ListenFailed(String.valueOf(refused.getMessage()), refused);
     }
-  }
-
-  private static String shown(InetSocketAddress at) {
-    String host = at.getAddress().getHostAddress();
-    return (host.contains(":") ? "[" + host + "]" : host) + ":" + at.getPort();
   }
 
   /** The port of the first listener. */

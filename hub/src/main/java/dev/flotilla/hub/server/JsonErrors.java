@@ -16,6 +16,10 @@ import java.util.function.LongSupplier;
 
 /** What Helidon refuses by itself, in OpenAI's form, and without words from inside. */
 public final class JsonErrors {
+  /** Helidon has no name for it. */
+  private static final Status HEAD_TOO_LARGE =
+      Status.create(431, "Request Header Fields Too Large");
+
   private final LongSupplier bodyBytesMax;
   private final HttpRefusals refusals;
 
@@ -66,17 +70,18 @@ public final class JsonErrors {
       Status status,
       ServerResponseHeaders headers,
       String message) {
-    int code = status.code() == 400 ? badRequest(request) : status.code();
+    Status told = status.code() == 400 ? badRequest(request) : status;
+    int code = told.code();
     String what = request.method() + " " + Names.shown(request.path());
     ApiError error = code == 413 ? bodyTooLarge(bodyBytesMax.getAsLong()) : refusals.of(code, what);
-    if (code == 413 || code == 414 || code == 415 || code == 431) {
+    if (code == 413 || code == 414 || code == 415 || code == 431 || code == 501) {
       ClientConnection.current().lingerAfterReply();
     }
     byte[] body = ApiErrors.body(error);
     boolean lengthAlone = request.method().equals(Method.HEAD_NAME);
     headers.contentLength(body.length);
     return DirectHandler.TransportResponse.builder()
-        .status(code == status.code() ? status : Status.create(code))
+        .status(told)
         .headers(headers)
         .header(HeaderValues.CONTENT_TYPE_JSON)
         .keepAlive(type.keepAlive())
@@ -85,12 +90,12 @@ public final class JsonErrors {
   }
 
   /** What Helidon calls a bad request, and keeps its reason to itself. */
-  private static int badRequest(DirectHandler.TransportRequest request) {
+  private static Status badRequest(DirectHandler.TransportRequest request) {
     if (ClientConnection.current().headIsTooLarge()) {
-      return 431;
+      return HEAD_TOO_LARGE;
     }
     return HttpRefusals.isEncoded(request.headers().first(HeaderNames.CONTENT_ENCODING).orElse(""))
-        ? 415
-        : 400;
+        ? Status.UNSUPPORTED_MEDIA_TYPE_415
+        : Status.BAD_REQUEST_400;
   }
 }

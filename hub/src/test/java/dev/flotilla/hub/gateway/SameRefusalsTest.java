@@ -1,15 +1,21 @@
 package dev.flotilla.hub.gateway;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.hub.gateway.TestHub.Setup;
 import dev.flotilla.hub.routing.Target.Capability;
 import dev.flotilla.testkit.client.TestClient;
 import dev.flotilla.testkit.client.TestClient.Reply;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -149,6 +155,7 @@ class SameRefusalsTest {
     "GET,/v1/models/other,'',404 model_not_found model",
     "GET,/v1/nothing,'',404 not_found",
     "POST,/v1/chat/completions,Content-Encoding: gzip,415 unsupported_content_encoding",
+    "POST,/v1/chat/completions,'Transfer-Encoding: gzip, chunked',501 unsupported_transfer_encoding",
     "GET,/v1/models,LONG,431 headers_too_large",
   })
   void ofTheWayIn(String method, String path, String header, String refusal) {
@@ -159,12 +166,47 @@ class SameRefusalsTest {
             + path
             + " HTTP/1.1\r\nHost: 127.0.0.1\r\n"
             + (line.isEmpty() ? "" : line + "\r\n")
-            + (method.equals("POST") ? "Content-Length: 2\r\n\r\n{}" : "\r\n");
+            + (method.equals("GET") || line.startsWith("Transfer-Encoding")
+                ? "\r\n"
+                : "Content-Length: 2\r\n\r\n{}");
     for (int port : new int[] {engine.port(), hub.port()}) {
       try (TestClient client = TestClient.connect(port)) {
         assertThat(told(client.send(head).reply()))
             .as(port == hub.port() ? "hub" : "engine")
             .isEqualTo(refusal);
+      }
+    }
+  }
+
+  @Test
+  void aHeadThatIsTooLargeHasItsReasonInTheFirstLine() {
+    for (int port : new int[] {engine.port(), hub.port()}) {
+      try (TestClient client = TestClient.connect(port)) {
+        client.get("/v1/models", "X-Long: " + "x".repeat(40_000));
+        assertThat(client.untilClosed())
+            .startsWith("HTTP/1.1 431 Request Header Fields Too Large\r\n");
+      }
+    }
+  }
+
+  /** What comes back of a request that ends where it should go on: nobody may read it, any more. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "POST / HTTP/1.1\r\nHost: 1",
+        "GET /v1/models HTTP/1.1\r\n",
+        "GE",
+        "POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{"
+      })
+  void aRequestThatEndsInTheMiddleIsNoFailure(String part) throws IOException {
+    for (int port : new int[] {engine.port(), hub.port()}) {
+      try (Socket client = new Socket(InetAddress.getLoopbackAddress(), port)) {
+        client.setSoTimeout((int) TestClient.WAIT_MAX.toMillis());
+        client.getOutputStream().write(part.getBytes(US_ASCII));
+        client.shutdownOutput();
+        assertThat(client.getInputStream().readAllBytes())
+            .as(port == hub.port() ? "hub" : "engine")
+            .isEmpty();
       }
     }
   }

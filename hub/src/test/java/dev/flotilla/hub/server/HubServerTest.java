@@ -37,6 +37,8 @@ import java.util.logging.Logger;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class HubServerTest {
   private static final Duration SOON = Duration.ofSeconds(5);
@@ -184,6 +186,46 @@ class HubServerTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "POST /echo HTTP/1.1\r\nHost: 1",
+        "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf",
+        "POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf"
+      })
+  void aClientThatLeavesInTheMiddleOfItsRequestIsNothingToLog(String part) throws IOException {
+    List<String> logged = new CopyOnWriteArrayList<>();
+    Logger log = Logger.getLogger("");
+    HttpService echo =
+        rules ->
+            rules.post(
+                "/echo",
+                (request, response) ->
+                    response.send(request.content().inputStream().readAllBytes()));
+    try (HubServer server =
+            new HubServer(
+                    loopback(0),
+                    Optional.empty(),
+                    Optional.empty(),
+                    ServerLimits.DEFAULTS,
+                    List.of(echo),
+                    List.of())
+                .start();
+        TestClient client = TestClient.connect(server.port())) {
+      Handler listener = new LogOf(logged);
+      log.addHandler(listener);
+      try {
+        client.send(part);
+        await().until(() -> server.connections() == 1);
+        client.abandon();
+        await().until(() -> server.connections() == 0);
+      } finally {
+        log.removeHandler(listener);
+      }
+      assertThat(logged).isEmpty();
+    }
+  }
+
   private static final class LogOf extends Handler {
     private final List<String> lines;
 
@@ -193,7 +235,8 @@ class HubServerTest {
 
     @Override
     public void publish(LogRecord line) {
-      lines.add(line.getMessage() + ": " + line.getThrown().getMessage());
+      Throwable thrown = line.getThrown();
+      lines.add(line.getMessage() + (thrown == null ? "" : ": " + thrown.getMessage()));
     }
 
     @Override

@@ -1,6 +1,11 @@
 package dev.flotilla.wire.server;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import dev.flotilla.wire.openai.ApiError;
+import dev.flotilla.wire.openai.ApiErrors;
+import java.io.ByteArrayOutputStream;
+import java.time.Duration;
 
 /**
  * What a server of ours refuses for the way in which it was asked, whatever it was asked for. The
@@ -34,6 +39,14 @@ public record HttpRefusals(String server, int firstLineBytesMax, int headBytesMa
       case 431 ->
           invalid(431, "headers_too_large", tooLong("headers are larger than ", headBytesMax));
       case 500 -> internal();
+      case 501 ->
+          invalid(
+              501,
+              "unsupported_transfer_encoding",
+              "the request's body has a Transfer-Encoding other than chunked, and this "
+                  + server
+                  + " reads chunked alone: send the body uncompressed, in chunks or with a"
+                  + " Content-Length");
       case 503 ->
           new ApiError(
               503,
@@ -53,6 +66,33 @@ public record HttpRefusals(String server, int firstLineBytesMax, int headBytesMa
    */
   public static boolean isEncoded(String contentEncoding) {
     return !contentEncoding.isEmpty() && !contentEncoding.equalsIgnoreCase("identity");
+  }
+
+  /** The whole reply to a request whose head did not arrive in time. */
+  public static byte[] slowHead(Duration limit) {
+    return slow(
+        "the request's head did not arrive in time: the limit is " + limit.toSeconds() + " s");
+  }
+
+  /** The whole reply to a request whose body did not arrive in time. */
+  public static byte[] slowBody(Duration limit) {
+    return slow(
+        "the request's body did not arrive in time: the limit is "
+            + limit.toSeconds()
+            + " s and one second more for each 64 KiB");
+  }
+
+  private static byte[] slow(String message) {
+    byte[] body = ApiErrors.body(invalid(408, "request_timeout", message));
+    String head =
+        "HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json\r\nConnection: close\r\n"
+            + "Content-Length: "
+            + body.length
+            + "\r\n\r\n";
+    ByteArrayOutputStream reply = new ByteArrayOutputStream(head.length() + body.length);
+    reply.writeBytes(head.getBytes(US_ASCII));
+    reply.writeBytes(body);
+    return reply.toByteArray();
   }
 
   /** A failure of the server's own, of which its log says more. */
