@@ -139,7 +139,8 @@ class WayInTest {
   void aRequestThatDoesNotComeToItsEndIsA408(String part) {
     String begun = "POST " + CHATS + " HTTP/1.1\r\nHost: 127.0.0.1\r\n";
     String sent = begun + (part.equals("head") ? "X-Slow: " : "Content-Length: 9\r\n\r\n{");
-    Duration time = Duration.ofMillis(300);
+    // long for a request that comes whole, on a machine that is busy with others
+    Duration time = Duration.ofSeconds(2);
     try (LetterServer hasty =
             LetterServer.start(LetterModel.served(folder), "", requestTimes(time));
         TestClient slow = hasty.client();
@@ -151,7 +152,7 @@ class WayInTest {
           .startsWith("HTTP/1.1 408 Request Timeout\r\n")
           .contains("request_timeout", "the request's " + part + " did not arrive in time");
       assertThat(other.get("/health").reply().status()).isEqualTo(200);
-      assertThat(other.isKeptOpenFor(time.multipliedBy(3))).as("between requests").isTrue();
+      assertThat(other.isKeptOpenFor(time.plusMillis(500))).as("between requests").isTrue();
     }
   }
 

@@ -127,7 +127,7 @@ class BadEngineTest {
         await().until(() -> client.event().contains("stream_cut"));
 
         assertThat(client.isKeptOpenFor(Duration.ofMillis(300))).as("it has not left yet").isTrue();
-        assertThat(load(hub, "a").inFlight()).as("the worker is free meanwhile").isZero();
+        await("the worker is free meanwhile").until(() -> load(hub, "a").inFlight() == 0);
       }
       await().until(() -> hub.connections() == 0);
     }
