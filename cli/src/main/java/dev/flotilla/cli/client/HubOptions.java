@@ -122,9 +122,11 @@ public final class HubOptions {
     return bare;
   }
 
-  /** A client of that hub. */
+  /** A client of that hub; what can't be meant is said before where the hub is. */
   public HubClient client(Shell shell) {
-    return clientAt(address(shell), shell);
+    Optional<String> bearer = key(shell);
+    Optional<Path> authority = ca();
+    return new HubClient(address(shell), bearer, authority);
   }
 
   /** A client of the hub at another address. */

@@ -67,8 +67,9 @@ public final class Describe implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    String path = path();
     HubClient client = hub.client(shell);
-    JsonNode item = find(client);
+    JsonNode item = find(client, path);
     if (format.forPrograms()) {
       format.printDocument(item, shell);
       return 0;
@@ -86,11 +87,14 @@ public final class Describe implements Callable<Integer> {
     return 0;
   }
 
-  private JsonNode find(HubClient client) {
-    String path =
-        kind == Listing.EVENTS
-            ? "/api/events?limit=1&after=" + Math.max(0, eventNumber() - 1) + "&oldest=true"
-            : kind.path();
+  /** Where it is looked for. */
+  private String path() {
+    return kind == Listing.EVENTS
+        ? "/api/events?limit=1&after=" + Math.max(0, eventNumber() - 1) + "&oldest=true"
+        : kind.path();
+  }
+
+  private JsonNode find(HubClient client, String path) {
     JsonNode list = client.get(path);
     for (JsonNode item : list) {
       if (Listing.nameOf(item).equals(name)) {
