@@ -8,6 +8,7 @@ import dev.flotilla.testkit.client.TestClient;
 import dev.flotilla.testkit.real.RealEngine;
 import dev.flotilla.testkit.real.RealServer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterAll;
@@ -28,6 +29,9 @@ import tools.jackson.databind.node.ObjectNode;
 class GbnfParityTest {
   private static final JsonMapper JSON = JsonMapper.builder().build();
   private static final int SEEDS = 6;
+
+  /** It looks through the whole vocabulary for each token, beside other tests. */
+  private static final Duration ANSWER_LIMIT = Duration.ofMinutes(3);
 
   private static final List<String> GRAMMARS =
       List.of(
@@ -138,7 +142,7 @@ class GbnfParityTest {
   }
 
   private static JsonNode written(String grammar, int seed) {
-    try (TestClient client = TestClient.connect(server.port())) {
+    try (TestClient client = TestClient.connect(server.port(), ANSWER_LIMIT)) {
       TestClient.Reply reply = client.post("/completion", asked(grammar, seed).toString()).reply();
       assertThat(reply.status()).as(reply.body()).isEqualTo(200);
       return JSON.readTree(reply.body());

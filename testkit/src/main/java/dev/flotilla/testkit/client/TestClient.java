@@ -20,7 +20,7 @@ import java.util.List;
 /**
  * An HTTP client on a bare socket, for what real clients never or seldom do: half a request, one
  * byte at a time, going away. It reads replies as they are, and waits no longer than {@link
- * #WAIT_MAX} for a byte.
+ * #WAIT_MAX} for a byte, where nothing else is said.
  */
 public final class TestClient implements AutoCloseable {
   public static final Duration WAIT_MAX = Duration.ofSeconds(20);
@@ -35,10 +35,15 @@ public final class TestClient implements AutoCloseable {
 
   /** Connects to a port of this machine. */
   public static TestClient connect(int port) {
+    return connect(port, WAIT_MAX);
+  }
+
+  /** The same, for a server that may take longer for a byte: one that computes. */
+  public static TestClient connect(int port, Duration waitMax) {
     Socket socket = new Socket();
     try {
       socket.setTcpNoDelay(true);
-      socket.setSoTimeout((int) WAIT_MAX.toMillis());
+      socket.setSoTimeout((int) waitMax.toMillis());
       socket.connect(
           new InetSocketAddress(InetAddress.getLoopbackAddress(), port), (int) WAIT_MAX.toMillis());
       return new TestClient(socket);
