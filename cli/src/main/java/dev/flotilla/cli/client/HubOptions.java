@@ -24,8 +24,8 @@ public final class HubOptions {
       names = "--hub",
       paramLabel = "URL",
       description =
-          "The hub's address (else FLOTILLA_HUB, else that of the hub that runs on the state folder,"
-              + " else "
+          "The hub's address (else that of the hub that runs on --home, else FLOTILLA_HUB, else that"
+              + " of the hub that runs on FLOTILLA_HOME, else of the one on ~/.flotilla, else "
               + DEFAULT_HUB
               + ").")
   private @Nullable String hub;

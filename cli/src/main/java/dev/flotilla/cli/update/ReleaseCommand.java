@@ -4,6 +4,7 @@ import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.WrongUsage;
+import dev.flotilla.wire.files.OwnerOnly;
 import dev.flotilla.wire.release.ReleaseKey;
 import java.io.IOException;
 import java.nio.channels.Channels;
@@ -13,7 +14,6 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -128,7 +128,7 @@ public final class ReleaseCommand implements Callable<Integer> {
           FileChannel.open(
               target,
               Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-              PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+              OwnerOnly.file())) {
         Channels.newOutputStream(channel)
             .write(pair.privatePem().getBytes(StandardCharsets.US_ASCII));
         channel.force(true);

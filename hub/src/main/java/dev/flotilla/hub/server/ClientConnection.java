@@ -233,8 +233,8 @@ public final class ClientConnection extends ContextAround
 
   /**
    * The stream of the request at hand is incomplete, which its last event says, and the connection
-   * is closed behind it: not before the client could read that. The JDK's client, and Node's, drop
-   * what they have received and nobody read yet when they find that a reply breaks off.
+   * is closed behind it: not before the client could read that. The JDK's client drops what it has
+   * received and nobody read yet when it finds that a reply breaks off.
    */
   public void partAfterReply() {
     parts = true;
