@@ -1,7 +1,5 @@
 package dev.flotilla.agent.lanes;
 
-import static org.awaitility.Awaitility.await;
-
 import dev.flotilla.wire.lanes.ControlCodec;
 import dev.flotilla.wire.lanes.ControlMessage;
 import dev.flotilla.wire.lanes.ControlMessage.FromHub;
@@ -14,7 +12,6 @@ import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -105,6 +102,7 @@ public final class FakeHub implements AutoCloseable {
   final List<Hello> hellos = new CopyOnWriteArrayList<>();
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
   private volatile @Nullable ServerSocket server;
+  private volatile @Nullable Thread acceptor;
   private volatile int port;
   volatile FromHub answer = WELCOME;
   volatile boolean echoes = true;
@@ -119,23 +117,12 @@ public final class FakeHub implements AutoCloseable {
 
   /** Listens, again on the port that it had before. */
   void start() throws IOException {
-    ServerSocket fresh = bound();
-    port = fresh.getLocalPort();
-    server = fresh;
-    Thread.ofVirtual().start(() -> accept(fresh));
-  }
-
-  /** A listener that was just closed may hold its port until its accepting thread has left. */
-  private ServerSocket bound() throws IOException {
     ServerSocket fresh = new ServerSocket();
     fresh.setReuseAddress(true);
-    await()
-        .ignoreException(BindException.class)
-        .until(() -> {
-          fresh.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-          return fresh.isBound();
-        });
-    return fresh;
+    fresh.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+    port = fresh.getLocalPort();
+    server = fresh;
+    acceptor = Thread.ofVirtual().start(() -> accept(fresh));
   }
 
   /** As after kill -9: every socket is gone at once. */
@@ -143,6 +130,15 @@ public final class FakeHub implements AutoCloseable {
     ServerSocket old = server;
     if (old != null) {
       old.close();
+    }
+    Thread accepting = acceptor;
+    if (accepting != null) {
+      try {
+        // Only when nobody accepts any more has the kernel let go of the port.
+        accepting.join();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
     }
     for (Socket socket : sockets) {
       try {

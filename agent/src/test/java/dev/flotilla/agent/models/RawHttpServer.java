@@ -38,12 +38,13 @@ final class RawHttpServer implements AutoCloseable {
 
   final List<Request> requests = new CopyOnWriteArrayList<>();
   private final ServerSocket server;
+  private final Thread acceptor;
   private volatile Handler handler;
 
   RawHttpServer(Handler handler) throws IOException {
     this.handler = handler;
     this.server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-    Thread.ofVirtual().start(this::accept);
+    this.acceptor = Thread.ofVirtual().start(this::accept);
   }
 
   void answerWith(Handler next) {
@@ -154,8 +155,17 @@ final class RawHttpServer implements AutoCloseable {
     return line.toString();
   }
 
+  /**
+   * Only when nobody accepts any more has the kernel let go of the port: until then one may come
+   * in.
+   */
   @Override
   public void close() throws IOException {
     server.close();
+    try {
+      acceptor.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 }
