@@ -20,6 +20,7 @@ final class ArchitectureTest {
   private static final String WIRE = "dev.flotilla.wire..";
   private static final String GGUF = "dev.flotilla.gguf..";
   private static final String SHAPE = "dev.flotilla.shape..";
+  private static final String SERVER = "dev.flotilla.server..";
 
   @ArchTest
   static final ArchRule WIRE_USES_NOTHING_OF_OURS =
@@ -54,19 +55,27 @@ final class ArchitectureTest {
           .because("it compares any two servers, and knows of no fleet");
 
   @ArchTest
-  static final ArchRule ENGINE_USES_WIRE_AND_GGUF =
+  static final ArchRule SERVER_USES_WIRE =
+      noClasses()
+          .that(resideInAPackage(SERVER))
+          .should()
+          .dependOnClassesThat(oursOutside(SERVER, WIRE))
+          .because("it listens, for the hub and for one model alike");
+
+  @ArchTest
+  static final ArchRule ENGINE_USES_WIRE_GGUF_AND_SERVER =
       noClasses()
           .that(resideInAPackage("dev.flotilla.engine.."))
           .should()
-          .dependOnClassesThat(oursOutside("dev.flotilla.engine..", WIRE, GGUF))
+          .dependOnClassesThat(oursOutside("dev.flotilla.engine..", WIRE, GGUF, SERVER))
           .because("it serves one model, and knows of no fleet");
 
   @ArchTest
-  static final ArchRule HUB_USES_WIRE_AND_SHAPE =
+  static final ArchRule HUB_USES_WIRE_SHAPE_AND_SERVER =
       noClasses()
           .that(resideInAPackage("dev.flotilla.hub.."))
           .should()
-          .dependOnClassesThat(oursOutside("dev.flotilla.hub..", WIRE, SHAPE))
+          .dependOnClassesThat(oursOutside("dev.flotilla.hub..", WIRE, SHAPE, SERVER))
           .because("an agent and a hub meet over lanes only");
 
   @ArchTest

@@ -10,6 +10,7 @@ import dev.flotilla.hub.gateway.BackendProbe;
 import dev.flotilla.hub.gateway.Gateway;
 import dev.flotilla.hub.gateway.GatewayLimits;
 import dev.flotilla.hub.gateway.Health;
+import dev.flotilla.hub.gateway.HubListener;
 import dev.flotilla.hub.gateway.Metrics;
 import dev.flotilla.hub.gateway.ModelList;
 import dev.flotilla.hub.gateway.Recorder;
@@ -39,9 +40,6 @@ import dev.flotilla.hub.routing.Ledger;
 import dev.flotilla.hub.routing.QueueLimits;
 import dev.flotilla.hub.routing.Speeds;
 import dev.flotilla.hub.routing.Target;
-import dev.flotilla.hub.server.HubServer;
-import dev.flotilla.hub.server.ListenFailed;
-import dev.flotilla.hub.server.ServerLimits;
 import dev.flotilla.hub.spec.FleetSpec;
 import dev.flotilla.hub.spec.Revisions;
 import dev.flotilla.hub.store.Store;
@@ -51,6 +49,10 @@ import dev.flotilla.hub.store.WorkerChange;
 import dev.flotilla.hub.ui.Dashboard;
 import dev.flotilla.hub.ui.DashboardAccess;
 import dev.flotilla.hub.ui.ReportPages;
+import dev.flotilla.server.http.HttpServer;
+import dev.flotilla.server.http.HttpServer.Place;
+import dev.flotilla.server.http.ListenFailed;
+import dev.flotilla.server.http.ServerLimits;
 import dev.flotilla.wire.connection.Deadlines;
 import dev.flotilla.wire.lanes.ControlMessage.Severity;
 import io.helidon.webserver.http.HttpService;
@@ -114,7 +116,7 @@ public final class Hub implements AutoCloseable {
   private final ProofArchive proofs;
   private final Prover prover;
   private final Revisions revisions;
-  private final HubServer server;
+  private final HttpServer server;
 
   /**
    * Starts a hub; when this returns it answers.
@@ -190,15 +192,13 @@ public final class Hub implements AutoCloseable {
       services.add(new ReportPages(reports, access()));
       server =
           closing(
-              new HubServer(
-                  config.listen(),
-                  config.certificate(),
-                  localListener(),
-                  ServerLimits.DEFAULTS,
+              HubListener.of(
+                  new Place(config.listen(), config.certificate(), localListener()),
+                  HubListener.LIMITS,
                   () ->
                       Math.min(
                           revisions.inForce().spec().limits().requestBodyBytes(),
-                          ServerLimits.DEFAULTS.bodyBytesMax()),
+                          HubListener.LIMITS.bodyBytesMax()),
                   services,
                   upgrades.upgraders()));
       server.start();
@@ -265,7 +265,7 @@ public final class Hub implements AutoCloseable {
                         System::nanoTime)),
             deadlines,
             limits,
-            ServerLimits.DEFAULTS,
+            HubListener.LIMITS,
             () -> revisions.inForce().spec().limits().requestBodyBytes(),
             System::nanoTime);
     return List.of(

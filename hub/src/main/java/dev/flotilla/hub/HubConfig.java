@@ -1,7 +1,7 @@
 package dev.flotilla.hub;
 
 import dev.flotilla.hub.proof.ProofLimits;
-import dev.flotilla.hub.server.HubServer.Certificate;
+import dev.flotilla.server.http.HttpServer.Certificate;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;

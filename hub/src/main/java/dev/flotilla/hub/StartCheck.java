@@ -1,7 +1,9 @@
 package dev.flotilla.hub;
 
-import dev.flotilla.hub.server.HubServer;
-import dev.flotilla.hub.server.ListenFailed;
+import dev.flotilla.hub.gateway.HubListener;
+import dev.flotilla.server.http.HttpServer;
+import dev.flotilla.server.http.HttpServer.Place;
+import dev.flotilla.server.http.ListenFailed;
 import dev.flotilla.wire.connection.Authorities;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -27,7 +29,8 @@ public final class StartCheck {
     }
     authorities(config.authorities());
     try {
-      HubServer.check(config.listen(), config.certificate());
+      HttpServer.check(
+          new Place(config.listen(), config.certificate(), Optional.empty()), HubListener.NAME);
     } catch (ListenFailed e) {
       throw new HubRefused(String.valueOf(e.getMessage()), e);
     }

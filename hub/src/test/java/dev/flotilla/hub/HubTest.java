@@ -5,13 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.hub.fleet.WorkerView;
+import dev.flotilla.hub.gateway.HubListener;
 import dev.flotilla.hub.lanes.TestAgent;
 import dev.flotilla.hub.proof.ProofLimits;
 import dev.flotilla.hub.proof.QuickProofs;
-import dev.flotilla.hub.server.HubServer;
-import dev.flotilla.hub.server.ServerLimits;
 import dev.flotilla.hub.spec.Revisions;
 import dev.flotilla.hub.store.StoreLimits;
+import dev.flotilla.server.http.HttpServer;
+import dev.flotilla.server.http.HttpServer.Place;
 import dev.flotilla.testkit.client.TestCertificate;
 import dev.flotilla.testkit.client.TestClient;
 import dev.flotilla.testkit.scripted.Gate;
@@ -152,8 +153,8 @@ class HubTest {
     Path both = home.resolve("authorities.pem");
     Files.writeString(
         both, Files.readString(certificate.chain()) + Files.readString(wrongName.chain()));
-    try (HubServer right = backend(certificate);
-        HubServer wrong = backend(wrongName)) {
+    try (HttpServer right = backend(certificate);
+        HttpServer wrong = backend(wrongName)) {
       try (Hub hub = hub()) {
         serve(hub, "https://127.0.0.1:" + right.port(), 4, "");
         assertThat(chat(hub).status()).isEqualTo(502);
@@ -170,15 +171,17 @@ class HubTest {
     }
   }
 
-  private static HubServer backend(TestCertificate certificate) throws Exception {
+  private static HttpServer backend(TestCertificate certificate) throws Exception {
     String answer =
         "{\"object\":\"chat.completion\",\"model\":\"own\",\"choices\":[{\"index\":0,\"message\":"
             + "{\"role\":\"assistant\",\"content\":\"over TLS\"},\"finish_reason\":\"stop\"}]}";
-    return new HubServer(
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-            Optional.of(new HubServer.Certificate(certificate.chain(), certificate.key())),
-            Optional.empty(),
-            ServerLimits.DEFAULTS,
+    return HubListener.of(
+            new Place(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                Optional.of(new HttpServer.Certificate(certificate.chain(), certificate.key())),
+                Optional.empty()),
+            HubListener.LIMITS,
+            HubListener.LIMITS::bodyBytesMax,
             List.of(rules ->
                 rules.post(
                     "/v1/chat/completions",

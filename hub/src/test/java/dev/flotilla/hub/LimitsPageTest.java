@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.flotilla.hub.fleet.FleetLimits;
 import dev.flotilla.hub.fleet.RolloutLimits;
 import dev.flotilla.hub.gateway.GatewayLimits;
+import dev.flotilla.hub.gateway.HubListener;
 import dev.flotilla.hub.gateway.SocketDialer;
 import dev.flotilla.hub.lanes.LaneLimits;
 import dev.flotilla.hub.proof.ProofLimits;
 import dev.flotilla.hub.releases.ReleaseLimits;
 import dev.flotilla.hub.reports.ReportLimits;
 import dev.flotilla.hub.routing.QueueLimits;
-import dev.flotilla.hub.server.ServerLimits;
 import dev.flotilla.hub.spec.FleetSpec;
 import dev.flotilla.hub.store.StoreLimits;
 import dev.flotilla.testkit.real.LimitsPage;
@@ -27,7 +27,7 @@ class LimitsPageTest {
   static Stream<Record> limits() {
     return Stream.of(
         FleetSpec.Limits.DEFAULT,
-        ServerLimits.DEFAULTS,
+        HubListener.LIMITS,
         GatewayLimits.DEFAULTS,
         QueueLimits.of(FleetSpec.Limits.DEFAULT),
         SocketDialer.Limits.DEFAULTS,

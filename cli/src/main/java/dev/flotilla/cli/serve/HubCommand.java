@@ -7,7 +7,7 @@ import dev.flotilla.cli.output.Shell;
 import dev.flotilla.hub.Hub;
 import dev.flotilla.hub.HubConfig;
 import dev.flotilla.hub.HubRefused;
-import dev.flotilla.hub.server.ServerLimits;
+import dev.flotilla.hub.gateway.HubListener;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -44,7 +44,7 @@ public final class HubCommand implements Callable<Integer> {
         lock.listensAt(hub.address().toString());
         greet(hub, log);
         signal.await();
-        shell.err().println(StopSignal.stopping(ServerLimits.DEFAULTS.stopTime()));
+        shell.err().println(StopSignal.stopping(HubListener.LIMITS.stopTime()));
       } catch (HubRefused e) {
         throw new Failure(String.valueOf(e.getMessage()), e);
       }

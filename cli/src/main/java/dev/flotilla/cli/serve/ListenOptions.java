@@ -10,7 +10,7 @@ import dev.flotilla.hub.HubConfig;
 import dev.flotilla.hub.HubRefused;
 import dev.flotilla.hub.StartCheck;
 import dev.flotilla.hub.proof.ProofLimits;
-import dev.flotilla.hub.server.HubServer.Certificate;
+import dev.flotilla.server.http.HttpServer.Certificate;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;

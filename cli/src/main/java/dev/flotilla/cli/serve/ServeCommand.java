@@ -8,8 +8,8 @@ import dev.flotilla.cli.output.WholeNumber;
 import dev.flotilla.cli.output.WrongUsage;
 import dev.flotilla.engine.kernel.Compute;
 import dev.flotilla.engine.model.KvType;
+import dev.flotilla.engine.serve.ServeLimits;
 import dev.flotilla.engine.serve.ServeSettings;
-import dev.flotilla.engine.serve.ServerLimits;
 import dev.flotilla.engine.start.Budget;
 import dev.flotilla.engine.start.RunningEngine;
 import dev.flotilla.engine.start.StartOptions;
@@ -217,7 +217,7 @@ public final class ServeCommand implements Callable<Integer> {
     try (RunningEngine engine = RunningEngine.start(options, this::say)) {
       greet(engine, options);
       signal.await();
-      say(StopSignal.stopping(ServerLimits.DEFAULT.stopTime()));
+      say(StopSignal.stopping(ServeLimits.DEFAULT.server().stopTime()));
     } catch (StartRefused | IOException e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
     } finally {
@@ -264,7 +264,7 @@ public final class ServeCommand implements Callable<Integer> {
         budget(),
         kvType,
         new ServeSettings(
-            address, key, reasoning, ListenOptions.machineName(shell), ServerLimits.DEFAULT),
+            address, key, reasoning, ListenOptions.machineName(shell), ServeLimits.DEFAULT),
         Version.number());
   }
 

@@ -3,8 +3,8 @@ package dev.flotilla.cli.serve;
 import dev.flotilla.cli.output.Failure;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.engine.model.KvType;
+import dev.flotilla.engine.serve.ServeLimits;
 import dev.flotilla.engine.serve.ServeSettings;
-import dev.flotilla.engine.serve.ServerLimits;
 import dev.flotilla.engine.start.Budget;
 import dev.flotilla.engine.start.RunningEngine;
 import dev.flotilla.engine.start.StartOptions;
@@ -79,7 +79,7 @@ public final class TrainEngine implements Callable<Integer> {
             "",
             ServeSettings.Reasoning.REASONING_CONTENT,
             "",
-            ServerLimits.DEFAULT),
+            ServeLimits.DEFAULT),
         "training");
   }
 

@@ -18,7 +18,7 @@ import dev.flotilla.hub.Hub;
 import dev.flotilla.hub.HubConfig;
 import dev.flotilla.hub.HubRefused;
 import dev.flotilla.hub.fleet.WorkerView;
-import dev.flotilla.hub.server.ServerLimits;
+import dev.flotilla.hub.gateway.HubListener;
 import dev.flotilla.hub.store.StoreFailed;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -152,7 +152,7 @@ public final class UpCommand implements Callable<Integer> {
         break;
       }
       if (signal.await(LOOK_EVERY)) {
-        report.say(StopSignal.stopping(ServerLimits.DEFAULTS.stopTime()));
+        report.say(StopSignal.stopping(HubListener.LIMITS.stopTime()));
         return;
       }
     }
@@ -160,7 +160,7 @@ public final class UpCommand implements Callable<Integer> {
     while (!signal.await(LOOK_EVERY)) {
       report.show(hub.fleet().progress(), ofNode(hub, agent.node()));
     }
-    report.say(StopSignal.stopping(ServerLimits.DEFAULTS.stopTime()));
+    report.say(StopSignal.stopping(HubListener.LIMITS.stopTime()));
   }
 
   /** What never served is not what the next start serves. */

@@ -7,7 +7,7 @@ import dev.flotilla.hub.Hub;
 import dev.flotilla.hub.HubConfig;
 import dev.flotilla.hub.HubRefused;
 import dev.flotilla.hub.proof.ProofLimits;
-import dev.flotilla.hub.server.HubServer.Certificate;
+import dev.flotilla.server.http.HttpServer.Certificate;
 import dev.flotilla.testkit.client.TestCertificate;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -4,6 +4,7 @@ import dev.flotilla.engine.Ending;
 import dev.flotilla.engine.Engine;
 import dev.flotilla.engine.Wakeup;
 import dev.flotilla.engine.serve.AnswerReader.Said;
+import dev.flotilla.server.http.ClientConnection;
 import dev.flotilla.wire.openai.ApiError;
 import io.helidon.webserver.CloseConnectionException;
 import java.io.IOException;
@@ -30,8 +31,8 @@ final class Answering {
   }
 
   void pass(List<AnswerReader> answers, ReplySink to, Wakeup wakeup) {
-    WatchedConnection client = WatchedConnection.current();
-    client.onEnd(() -> {
+    ClientConnection client = ClientConnection.current();
+    client.onCut(() -> {
       cancel(answers);
       wakeup.signal();
     });
@@ -44,16 +45,15 @@ final class Answering {
       Thread.currentThread().interrupt();
       throw new CloseConnectionException("the server stops", stopping);
     } finally {
-      client.over();
       cancel(answers);
     }
   }
 
   private void relay(
-      List<AnswerReader> answers, ReplySink to, Wakeup wakeup, WatchedConnection client)
+      List<AnswerReader> answers, ReplySink to, Wakeup wakeup, ClientConnection client)
       throws IOException, InterruptedException {
     int open = answers.size();
-    while (open > 0 && !client.isCut()) {
+    while (open > 0 && !client.timeIsOver()) {
       for (AnswerReader answer : answers) {
         if (answer.finish() != null) {
           continue;
@@ -67,8 +67,8 @@ final class Answering {
           to.failed(failed(answer.generation().failure()));
           return;
         }
-        if (ending == Ending.CANCELLED && client.isCut()) {
-          to.failed(Gate.STOPPING);
+        if (ending == Ending.CANCELLED && client.timeIsOver()) {
+          to.failed(EngineServer.STOPPING);
           return;
         }
         if (ending == Ending.CANCELLED) {
@@ -83,7 +83,7 @@ final class Answering {
       }
     }
     if (open > 0) {
-      to.failed(Gate.STOPPING);
+      to.failed(EngineServer.STOPPING);
     } else {
       to.done(answers);
     }

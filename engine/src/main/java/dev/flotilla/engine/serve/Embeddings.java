@@ -7,6 +7,7 @@ import dev.flotilla.engine.GenerationRequest;
 import dev.flotilla.engine.Pooling;
 import dev.flotilla.engine.RequestRefused;
 import dev.flotilla.engine.Wakeup;
+import dev.flotilla.server.http.ClientConnection;
 import io.helidon.http.HeaderValues;
 import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.http.ServerResponse;
@@ -148,9 +149,9 @@ final class Embeddings {
   /** The vectors of all texts; whatever happens, the engine works on none of them afterwards. */
   private float[][] vectors(List<int[]> inputs) {
     Queue<Generation> open = new ConcurrentLinkedQueue<>();
-    WatchedConnection client = WatchedConnection.current();
+    ClientConnection client = ClientConnection.current();
     Wakeup wakeup = new Wakeup();
-    client.onEnd(() -> {
+    client.onCut(() -> {
       open.forEach(engine::cancel);
       wakeup.signal();
     });
@@ -160,20 +161,19 @@ final class Embeddings {
       Thread.currentThread().interrupt();
       throw new CloseConnectionException("the server stops", stopping);
     } finally {
-      client.over();
       open.forEach(engine::cancel);
     }
   }
 
   private float[][] vectors(
-      List<int[]> inputs, Queue<Generation> open, WatchedConnection client, Wakeup wakeup)
+      List<int[]> inputs, Queue<Generation> open, ClientConnection client, Wakeup wakeup)
       throws InterruptedException {
     float[][] vectors = new float[inputs.size()][];
     int asked = 0;
     int done = 0;
     while (done < vectors.length) {
-      if (client.isCut()) {
-        throw new RequestRefused(Gate.STOPPING);
+      if (client.timeIsOver()) {
+        throw new RequestRefused(EngineServer.STOPPING);
       }
       while (asked < vectors.length && open.size() < engine.limits().sequencesMax()) {
         GenerationRequest request = GenerationRequest.vector(inputs.get(asked), model.pooling());
@@ -191,7 +191,7 @@ final class Embeddings {
         open.remove();
         vectors[done] = unit(first);
         done++;
-      } else if (ending == Ending.CANCELLED && !client.isCut()) {
+      } else if (ending == Ending.CANCELLED && !client.timeIsOver()) {
         throw new CloseConnectionException("the client is gone");
       } else if (ending != Ending.CANCELLED) {
         throw new RequestRefused(Answering.failed(first.failure()));

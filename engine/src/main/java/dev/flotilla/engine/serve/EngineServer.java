@@ -4,23 +4,26 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.flotilla.engine.Engine;
 import dev.flotilla.engine.RequestRefused;
+import dev.flotilla.server.http.ClientConnection;
+import dev.flotilla.server.http.ErrorReplies;
+import dev.flotilla.server.http.HttpServer;
+import dev.flotilla.server.http.HttpServer.Place;
+import dev.flotilla.server.http.ListenFailed;
+import dev.flotilla.server.http.Paths;
+import dev.flotilla.server.http.ServerLimits;
+import dev.flotilla.server.http.ServerWords;
 import dev.flotilla.wire.openai.ApiError;
 import dev.flotilla.wire.openai.RequestScan;
 import dev.flotilla.wire.openai.RequestScan.Endpoint;
-import dev.flotilla.wire.server.FreeAddress;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
-import io.helidon.webserver.WebServer;
-import io.helidon.webserver.http.Handler;
 import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
-import io.helidon.webserver.http1.Http1Config;
-import io.helidon.webserver.http1.Http1ConnectionSelector;
-import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
@@ -39,6 +42,16 @@ import tools.jackson.databind.node.ObjectNode;
  * is one, as {@code Authorization: Bearer} or {@code X-Api-Key}.
  */
 public final class EngineServer implements AutoCloseable {
+  /** What the server calls itself. */
+  static final String NAME = "server";
+
+  /** What a client is told whose request the server's stop refuses or ends. */
+  static final ApiError STOPPING =
+      ApiError.unavailable(
+          "engine_stopping",
+          "the server is stopping: ask again when it has been started anew",
+          Duration.ofSeconds(5));
+
   private final Engine engine;
   private final ServedModel model;
   private final ServeSettings settings;
@@ -48,8 +61,7 @@ public final class EngineServer implements AutoCloseable {
   private final ChatCompletions chats;
   private final Completions completions;
   private final Embeddings embeddings;
-  private final Clients clients;
-  private final WebServer server;
+  private final HttpServer server;
 
   /** Seconds since 1970 when this server was made, which says since when it has the model. */
   private final long created;
@@ -71,7 +83,8 @@ public final class EngineServer implements AutoCloseable {
       ServeSettings settings,
       Map<String, String> facts,
       Clock clock,
-      RandomGenerator random) {
+      RandomGenerator random)
+      throws ListenFailed {
     this.engine = engine;
     this.model = model;
     this.settings = settings;
@@ -90,62 +103,34 @@ public final class EngineServer implements AutoCloseable {
     embeddings =
         new Embeddings(engine, model, prompts, bodies, names, settings.limits().keepAlive());
     created = clock.instant().getEpochSecond();
-    clients = new Clients(http(settings.limits()), settings.limits(), System::nanoTime);
-    server = build();
+    server =
+        new HttpServer(
+            Place.plain(settings.listen()),
+            settings.limits().server(),
+            words(settings.limits().server()),
+            this::route,
+            List.of());
   }
 
-  private static Http1ConnectionSelector http(ServerLimits limits) {
-    return Http1ConnectionSelector.builder()
-        .config(
-            Http1Config.builder()
-                .maxHeadersSize(limits.headBytesMax())
-                .maxPrologueLength(ServerLimits.FIRST_LINE_BYTES_MAX)
-                .continueImmediately(false)
-                .sendKeepAliveHeader(false)
-                .build())
-        .build();
-  }
-
-  private WebServer build() {
-    ServerLimits limits = settings.limits();
-    return WebServer.builder()
-        .shutdownHook(false)
-        .featuresDiscoverServices(false)
-        .address(settings.listen().getAddress())
-        .port(settings.listen().getPort())
-        .maxPayloadSize(limits.bodyBytesMax())
-        .maxTcpConnections(limits.connectionsMax())
-        .writeQueueLength(0)
-        .smartAsyncWrites(false)
-        .backlog(1024)
-        .connectionOptions(options -> options.tcpNoDelay(true))
-        .contentEncoding(PlainBodies.ALONE)
-        .idleConnectionTimeout(limits.idle())
-        .idleConnectionPeriod(Duration.ofSeconds(15))
-        .protocolsDiscoverServices(false)
-        .concurrencyLimitDiscoverServices(false)
-        .shutdownGracePeriod(Clients.LAST_WORDS)
-        .directHandlers(Errors.handlers())
-        .addConnectionSelector(clients)
-        .routing(this::route)
-        .build();
+  private static ServerWords words(ServerLimits limits) {
+    return new ServerWords(NAME, STOPPING, () -> Bodies.tooLarge(limits.bodyBytesMax()));
   }
 
   private void route(HttpRouting.Builder routing) {
     routing.error(
-        RequestRefused.class, (_, response, refused) -> Errors.send(response, refused.error()));
-    routing.error(Throwable.class, Errors::bug);
-    routing.addFilter(new Gate(clients, settings));
-    get(routing, "/health", this::health);
-    get(routing, "/v1/models", (_, response) -> send(response, models()));
-    get(routing, "/v1/models/*", this::model);
-    get(routing, "/props", (_, response) -> send(response, props()));
-    get(
+        RequestRefused.class,
+        (_, response, refused) -> ErrorReplies.send(response, refused.error()));
+    routing.addFilter(new Gate(settings));
+    Paths.get(routing, "/health", this::health);
+    Paths.get(routing, "/v1/models", (_, response) -> send(response, models()));
+    Paths.get(routing, "/v1/models/*", this::model);
+    Paths.get(routing, "/props", (_, response) -> send(response, props()));
+    Paths.get(
         routing,
         "/metrics",
         (_, response) -> {
           response.header(HeaderNames.CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8");
-          WatchedConnection.current()
+          ClientConnection.current()
               .send(response, MetricsPage.of(engine, model.name()).getBytes(UTF_8));
         });
     post(routing, "/v1/chat/completions", requests(Endpoint.CHAT), chats::answer);
@@ -156,22 +141,16 @@ public final class EngineServer implements AutoCloseable {
     post(routing, "/apply-template", Json::body, this::applyTemplate);
   }
 
-  private static void get(HttpRouting.Builder routing, String path, Handler handler) {
-    routing.get(path, handler);
-    routing.head(path, handler);
-    routing.any(path, (_, response) -> Errors.otherMethod(response, "GET, HEAD"));
-  }
-
   private void post(
       HttpRouting.Builder routing,
       String path,
       Function<byte[], ObjectNode> read,
       BiConsumer<ObjectNode, ServerResponse> handler) {
-    routing.post(
+    Paths.post(
+        routing,
         path,
         (request, response) ->
             bodies.read(request, bytes -> handler.accept(read.apply(bytes), response)));
-    routing.any(path, (_, response) -> Errors.otherMethod(response, "POST"));
   }
 
   /** How OpenAI's requests are read: first as the hub reads them, with its codes and words. */
@@ -188,7 +167,7 @@ public final class EngineServer implements AutoCloseable {
     if (engine.failed().isEmpty()) {
       send(response, Json.object().put("status", "ok"));
     } else {
-      Errors.send(
+      ErrorReplies.send(
           response,
           ApiError.unavailable(
               "engine_failed",
@@ -276,24 +255,16 @@ public final class EngineServer implements AutoCloseable {
 
   private static void send(ServerResponse response, ObjectNode body) {
     response.header(HeaderValues.CONTENT_TYPE_JSON);
-    WatchedConnection.current().send(response, Json.bytes(body));
+    ClientConnection.current().send(response, Json.bytes(body));
   }
 
   /**
    * Starts to listen.
    *
-   * @throws IOException where the address is taken or is not this machine's, in words
+   * @throws ListenFailed where the address is taken or is not this machine's
    */
-  public EngineServer start() throws IOException {
-    FreeAddress.check(settings.listen(), "server");
+  public EngineServer start() throws ListenFailed {
     server.start();
-    if (!server.isRunning()) {
-      throw new IOException(
-          "the server can't listen on "
-              + FreeAddress.shown(settings.listen())
-              + "; the log says why");
-    }
-    clients.start();
     return this;
   }
 
@@ -308,8 +279,7 @@ public final class EngineServer implements AutoCloseable {
    */
   @Override
   public void close() {
-    clients.stop();
-    server.stop();
+    server.close();
     aside.shutdownNow();
   }
 }

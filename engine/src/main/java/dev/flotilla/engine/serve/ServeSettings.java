@@ -15,7 +15,7 @@ public record ServeSettings(
     String key,
     Reasoning reasoning,
     String machineName,
-    ServerLimits limits) {
+    ServeLimits limits) {
 
   /** Where a model's thoughts are said. */
   public enum Reasoning {

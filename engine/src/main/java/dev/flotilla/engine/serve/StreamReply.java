@@ -3,6 +3,7 @@ package dev.flotilla.engine.serve;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import dev.flotilla.engine.serve.AnswerReader.Said;
+import dev.flotilla.server.http.ErrorReplies;
 import dev.flotilla.wire.openai.ApiError;
 import dev.flotilla.wire.openai.ApiErrors;
 import io.helidon.http.HeaderNames;
@@ -158,10 +159,10 @@ final class StreamReply implements ReplySink {
   public void failed(ApiError error) throws IOException {
     OutputStream to = out;
     if (to == null) {
-      Errors.send(response, error);
+      ErrorReplies.send(response, error);
       return;
     }
-    to.write(ApiErrors.event(error.equals(Gate.STOPPING) ? CUT : error));
+    to.write(ApiErrors.event(error.equals(EngineServer.STOPPING) ? CUT : error));
     to.close();
   }
 }

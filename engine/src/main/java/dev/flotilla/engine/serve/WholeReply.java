@@ -1,6 +1,7 @@
 package dev.flotilla.engine.serve;
 
 import dev.flotilla.engine.serve.AnswerReader.Said;
+import dev.flotilla.server.http.ErrorReplies;
 import dev.flotilla.wire.openai.ApiError;
 import io.helidon.http.HeaderValues;
 import io.helidon.webserver.http.ServerResponse;
@@ -100,6 +101,6 @@ final class WholeReply implements ReplySink {
 
   @Override
   public void failed(ApiError error) {
-    Errors.send(response, error);
+    ErrorReplies.send(response, error);
   }
 }

@@ -12,7 +12,7 @@ import dev.flotilla.gguf.EngineHeap;
 import dev.flotilla.gguf.GgufHeader;
 import dev.flotilla.gguf.GgufRefused;
 import dev.flotilla.gguf.MemoryArithmetic;
-import dev.flotilla.wire.server.FreeAddress;
+import dev.flotilla.server.http.FreeAddress;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

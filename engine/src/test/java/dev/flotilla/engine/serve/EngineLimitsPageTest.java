@@ -11,6 +11,6 @@ class EngineLimitsPageTest {
   @Test
   void thePageHasEveryLimitWithItsDefault() {
     assertThat(LimitsPage.missing(ScheduleLimits.DEFAULT, Set.of())).isEmpty();
-    assertThat(LimitsPage.missing(ServerLimits.DEFAULT, Set.of())).isEmpty();
+    assertThat(LimitsPage.missing(ServeLimits.DEFAULT, Set.of("server"))).isEmpty();
   }
 }

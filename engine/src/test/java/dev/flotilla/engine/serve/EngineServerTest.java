@@ -62,7 +62,7 @@ class EngineServerTest {
             key,
             ServeSettings.Reasoning.REASONING_CONTENT,
             "",
-            ServerLimits.DEFAULT);
+            ServeLimits.DEFAULT);
     return new EngineServer(
             engine, model, settings, Map.of("launch", "7"), Clock.systemUTC(), new Random(1))
         .start();

@@ -65,7 +65,7 @@ class HostileRequestsTest {
             "",
             ServeSettings.Reasoning.REASONING_CONTENT,
             "",
-            ServerLimits.DEFAULT);
+            ServeLimits.DEFAULT);
     return new EngineServer(engine, served, settings, Map.of(), Clock.systemUTC(), new Random(1))
         .start();
   }

@@ -24,7 +24,7 @@ final class LetterServer implements AutoCloseable {
   final Engine engine;
   private final EngineServer server;
 
-  private LetterServer(ServedModel model, String key, ServerLimits limits) {
+  private LetterServer(ServedModel model, String key, ServeLimits limits) {
     runner = new SpeakingRunner(model.tokenizer(), CONTEXT);
     engine = new Engine(runner, new ScheduleLimits(64, 4, 8), CONTEXT, System::nanoTime).start();
     ServeSettings settings =
@@ -43,10 +43,10 @@ final class LetterServer implements AutoCloseable {
   }
 
   static LetterServer start(ServedModel model) {
-    return start(model, "", ServerLimits.DEFAULT);
+    return start(model, "", ServeLimits.DEFAULT);
   }
 
-  static LetterServer start(ServedModel model, String key, ServerLimits limits) {
+  static LetterServer start(ServedModel model, String key, ServeLimits limits) {
     return new LetterServer(model, key, limits);
   }
 

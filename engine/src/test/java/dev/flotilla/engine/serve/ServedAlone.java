@@ -104,7 +104,7 @@ final class ServedAlone implements AutoCloseable {
             "",
             ServeSettings.Reasoning.REASONING_CONTENT,
             "",
-            ServerLimits.DEFAULT);
+            ServeLimits.DEFAULT);
     ScheduleLimits limits = new ScheduleLimits(ROWS, 8, 32);
     try (Workers workers = new Workers(2);
         LoadedModel model = LoadedModel.load(header, workers);

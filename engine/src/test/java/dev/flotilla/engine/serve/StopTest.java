@@ -18,6 +18,8 @@ class StopTest {
   private static final String HELLO =
       "\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}],\"temperature\":0";
 
+  private static final Duration LAST_WORDS = Duration.ofMillis(500);
+
   @TempDir private Path folder;
   private LetterServer server;
   private Thread stop = new Thread();
@@ -33,19 +35,8 @@ class StopTest {
   }
 
   private void serve(Duration stopTime) {
-    ServerLimits usual = ServerLimits.DEFAULT;
-    ServerLimits limits =
-        new ServerLimits(
-            usual.bodyBytesMax(),
-            usual.bodiesBytesMax(),
-            usual.headBytesMax(),
-            usual.headTime(),
-            usual.bodyTime(),
-            usual.connectionsMax(),
-            usual.idle(),
-            usual.keepAlive(),
-            usual.lingerTime(),
-            stopTime);
+    ServeLimits limits =
+        ServeLimits.of(ServeLimits.DEFAULT.server().withStop(stopTime, LAST_WORDS));
     server = LetterServer.start(LetterModel.served(folder), "", limits);
     server.runner.says("one two three");
     server.runner.stepwise();
@@ -129,6 +120,6 @@ class StopTest {
       stop();
       assertThat(client.untilClosed()).isEmpty();
     }
-    assertThat(stop.join(Clients.LAST_WORDS.multipliedBy(10))).isTrue();
+    assertThat(stop.join(LAST_WORDS.multipliedBy(10))).isTrue();
   }
 }

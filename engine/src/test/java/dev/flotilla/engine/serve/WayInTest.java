@@ -56,7 +56,7 @@ class WayInTest {
   @Test
   void aRefusalBeforeTheBodyIsReadToo() {
     try (LetterServer keyed =
-            LetterServer.start(LetterModel.served(folder), "secret", ServerLimits.DEFAULT);
+            LetterServer.start(LetterModel.served(folder), "secret", ServeLimits.DEFAULT);
         TestClient stranger = keyed.client()) {
       stranger.post(CHATS, " ".repeat(8_000_000));
       Reply reply = stranger.reply();
@@ -156,19 +156,8 @@ class WayInTest {
     }
   }
 
-  private static ServerLimits requestTimes(Duration time) {
-    ServerLimits usual = ServerLimits.DEFAULT;
-    return new ServerLimits(
-        usual.bodyBytesMax(),
-        usual.bodiesBytesMax(),
-        usual.headBytesMax(),
-        time,
-        time,
-        usual.connectionsMax(),
-        usual.idle(),
-        usual.keepAlive(),
-        usual.lingerTime(),
-        usual.stopTime());
+  private static ServeLimits requestTimes(Duration time) {
+    return ServeLimits.of(ServeLimits.DEFAULT.server().withRequestTimes(time, time));
   }
 
   @Test
@@ -199,7 +188,7 @@ class WayInTest {
   @Test
   void aServerWithAKeyMayBeCalledByAnyName() {
     try (LetterServer keyed =
-            LetterServer.start(LetterModel.served(folder), "secret", ServerLimits.DEFAULT);
+            LetterServer.start(LetterModel.served(folder), "secret", ServeLimits.DEFAULT);
         TestClient known = keyed.client()) {
       known.send(
           "GET /v1/models HTTP/1.1\r\nHost: llm.example\r\nAuthorization: Bearer secret\r\n\r\n");

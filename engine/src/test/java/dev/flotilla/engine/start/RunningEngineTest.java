@@ -3,8 +3,8 @@ package dev.flotilla.engine.start;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.flotilla.engine.model.KvType;
+import dev.flotilla.engine.serve.ServeLimits;
 import dev.flotilla.engine.serve.ServeSettings;
-import dev.flotilla.engine.serve.ServerLimits;
 import dev.flotilla.testkit.real.SmallModel;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -75,7 +75,7 @@ class RunningEngineTest {
                     "",
                     ServeSettings.Reasoning.INLINE,
                     "",
-                    ServerLimits.DEFAULT),
+                    ServeLimits.DEFAULT),
                 "test"),
             _ -> {})
         .close();

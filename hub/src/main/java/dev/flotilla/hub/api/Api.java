@@ -18,16 +18,15 @@ import dev.flotilla.hub.store.Journal;
 import dev.flotilla.hub.store.Store;
 import dev.flotilla.hub.store.StoreFailed;
 import dev.flotilla.hub.store.UsageTable;
+import dev.flotilla.server.http.BrowserGuard;
+import dev.flotilla.server.http.ErrorReplies;
 import dev.flotilla.wire.lanes.ControlMessage.Severity;
 import dev.flotilla.wire.openai.ApiError;
-import dev.flotilla.wire.openai.ApiErrors;
-import dev.flotilla.wire.server.BrowserGuard;
 import dev.flotilla.wire.text.Names;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.http.HttpMediaTypes;
 import io.helidon.http.Method;
-import io.helidon.http.Status;
 import io.helidon.webserver.http.HttpRules;
 import io.helidon.webserver.http.HttpService;
 import io.helidon.webserver.http.ServerRequest;
@@ -266,19 +265,9 @@ public final class Api implements HttpService {
   }
 
   private static void refuse(ServerResponse response, ApiError error) {
-    if (response.isSent()) {
-      return;
+    if (!response.isSent()) {
+      ErrorReplies.send(response, error);
     }
-    response.status(Status.create(error.status()));
-    if (error.retryAfter() != null) {
-      response.header(HeaderNames.RETRY_AFTER, Long.toString(error.retryAfter().toSeconds()));
-    }
-    if (error.status() == 413) {
-      // The rest of the body is still on its way and must not be read as another request.
-      response.header(HeaderValues.CONNECTION_CLOSE);
-    }
-    response.headers().contentType(HttpMediaTypes.JSON_UTF_8);
-    response.send(ApiErrors.body(error));
   }
 
   private static JsonNode nothingHere(ApiCall call) throws ApiRefusal {

@@ -1,8 +1,8 @@
 package dev.flotilla.hub.api;
 
-import dev.flotilla.hub.server.JsonErrors;
+import dev.flotilla.server.http.BrowserGuard;
+import dev.flotilla.server.http.ErrorReplies;
 import dev.flotilla.wire.openai.ApiError;
-import dev.flotilla.wire.server.BrowserGuard;
 import io.helidon.http.HeaderNames;
 import io.helidon.webserver.http.HttpRules;
 import io.helidon.webserver.http.HttpService;
@@ -57,7 +57,7 @@ public final class HostGuard implements HttpService {
     Optional<ApiError> refusal =
         guard.refusal(false, ApiCall.header(request, HeaderNames.HOST), "", "");
     if (refusal.isPresent()) {
-      JsonErrors.send(response, refusal.get());
+      ErrorReplies.send(response, refusal.get());
     } else {
       response.next();
     }

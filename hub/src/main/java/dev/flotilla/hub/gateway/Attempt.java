@@ -7,7 +7,7 @@ import dev.flotilla.hub.gateway.Upstream.Call;
 import dev.flotilla.hub.routing.RequestNeeds;
 import dev.flotilla.hub.routing.Reservation;
 import dev.flotilla.hub.routing.Target;
-import dev.flotilla.hub.server.ClientConnection;
+import dev.flotilla.server.http.ClientConnection;
 import dev.flotilla.shape.reply.Assembly;
 import dev.flotilla.shape.reply.EmbeddingsForm;
 import dev.flotilla.shape.reply.ReplyForm;

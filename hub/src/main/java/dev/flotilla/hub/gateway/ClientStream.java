@@ -2,7 +2,7 @@ package dev.flotilla.hub.gateway;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import dev.flotilla.hub.server.ClientConnection;
+import dev.flotilla.server.http.ClientConnection;
 import dev.flotilla.wire.http.SseReader;
 import dev.flotilla.wire.openai.ApiError;
 import dev.flotilla.wire.openai.ApiErrors;
@@ -109,7 +109,6 @@ final class ClientStream {
   }
 
   private void last(byte[] bytes) throws ClientGone {
-    client.writing();
     try {
       OutputStream to = out();
       if (bytes.length > 0) {
@@ -118,8 +117,6 @@ final class ClientStream {
       to.flush();
     } catch (IOException | RuntimeException unwritable) {
       throw new ClientGone();
-    } finally {
-      client.written();
     }
   }
 }

@@ -7,7 +7,7 @@ import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.RequestNeeds;
 import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.routing.Target.Capability;
-import dev.flotilla.hub.server.ClientConnection;
+import dev.flotilla.server.http.ClientConnection;
 import dev.flotilla.shape.dialect.Dialect;
 import dev.flotilla.shape.request.Asked;
 import dev.flotilla.shape.request.EngineRequest;

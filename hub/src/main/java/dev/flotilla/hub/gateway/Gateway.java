@@ -10,9 +10,10 @@ import dev.flotilla.hub.routing.Reservation;
 import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.routing.Target.Capability;
 import dev.flotilla.hub.routing.Ticket;
-import dev.flotilla.hub.server.ClientConnection;
-import dev.flotilla.hub.server.JsonErrors;
-import dev.flotilla.hub.server.ServerLimits;
+import dev.flotilla.server.http.ClientConnection;
+import dev.flotilla.server.http.ErrorReplies;
+import dev.flotilla.server.http.Paths;
+import dev.flotilla.server.http.ServerLimits;
 import dev.flotilla.shape.request.Asked;
 import dev.flotilla.shape.request.RequestRefused;
 import dev.flotilla.wire.connection.Deadlines;
@@ -20,7 +21,6 @@ import dev.flotilla.wire.openai.ApiError;
 import dev.flotilla.wire.openai.RequestScan;
 import dev.flotilla.wire.openai.RequestScan.Endpoint;
 import dev.flotilla.wire.openai.RequestScan.Scanned;
-import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.http.HttpRules;
@@ -95,21 +95,18 @@ public final class Gateway implements HttpService {
                 "/v1/completions", Endpoint.COMPLETIONS,
                 "/v1/embeddings", Endpoint.EMBEDDINGS)
             .entrySet()) {
-      rules.post(each.getKey(), (request, response) -> serve(each.getValue(), request, response));
-      rules.any(
-          each.getKey(), (request, response) -> OtherMethod.refuse(request, response, "POST"));
+      Paths.post(
+          rules, each.getKey(), (request, response) -> serve(each.getValue(), request, response));
     }
   }
 
   private void serve(Endpoint endpoint, ServerRequest request, ServerResponse response) {
     Exchange exchange = new Exchange(RequestIds.of(request), endpoint, nanoClock.getAsLong());
     ClientConnection client = ClientConnection.current();
-    boolean bodyRead = false;
     try {
       exchange.key = Bearer.identify(request, keys);
       try (KeyStreams.Open place = streams.enter(exchange.key);
           Body body = bodies.read(request)) {
-        bodyRead = true;
         Scanned scanned = scan(endpoint, body.bytes());
         FleetSnapshot.Name name = name(scanned.model());
         exchange.model = name.name();
@@ -119,7 +116,7 @@ public final class Gateway implements HttpService {
         answers(exchange, place, asked, needs, request, response, client);
       }
     } catch (Refusal refusal) {
-      refuse(exchange, refusal, bodyRead, request, response);
+      refuse(exchange, refusal, response);
     } catch (ClientGone gone) {
       exchange.end(499, "client-gone", "");
       throw new CloseConnectionException("the client went away", gone);
@@ -187,7 +184,7 @@ public final class Gateway implements HttpService {
     exchange.end(200, "ok", "");
     if (!asked.streamed()) {
       place.close();
-      whole(exchange, asItCame == null ? answers.joined() : asItCame, response, client);
+      whole(exchange, asItCame == null ? answers.joined() : asItCame, response);
     }
   }
 
@@ -232,18 +229,13 @@ public final class Gateway implements HttpService {
     }
   }
 
-  private void whole(
-      Exchange exchange, byte[] body, ServerResponse response, ClientConnection client)
-      throws ClientGone {
+  private void whole(Exchange exchange, byte[] body, ServerResponse response) throws ClientGone {
     ReplyHeaders.identify(response, exchange, fleet.current().revision());
     response.header(HeaderValues.CONTENT_TYPE_JSON);
-    client.writing();
     try {
       response.send(body);
     } catch (RuntimeException unwritable) {
       throw new ClientGone();
-    } finally {
-      client.written();
     }
   }
 
@@ -313,22 +305,9 @@ public final class Gateway implements HttpService {
     return more;
   }
 
-  private void refuse(
-      Exchange exchange,
-      Refusal refusal,
-      boolean bodyRead,
-      ServerRequest request,
-      ServerResponse response) {
+  private void refuse(Exchange exchange, Refusal refusal, ServerResponse response) {
     exchange.end(refusal.error().status(), refusal.outcome(), refusal.error().code());
     ReplyHeaders.identify(response, exchange, fleet.current().revision());
-    boolean unread = !bodyRead && RequestBodies.follows(request);
-    if (unread) {
-      response.header(HeaderValues.CONNECTION_CLOSE);
-      ClientConnection.current().lingerAfterReply();
-    }
-    if (refusal.error().status() == 401) {
-      response.header(HeaderNames.WWW_AUTHENTICATE, "Bearer");
-    }
-    JsonErrors.send(response, refusal.error());
+    ErrorReplies.send(response, refusal.error());
   }
 }

@@ -5,11 +5,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import dev.flotilla.hub.routing.Dispatcher;
 import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.FleetSource;
-import dev.flotilla.hub.server.ClientConnection;
+import dev.flotilla.server.http.ClientConnection;
+import dev.flotilla.server.http.Paths;
 import dev.flotilla.wire.text.Json;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
-import io.helidon.webserver.http.Handler;
 import io.helidon.webserver.http.HttpRules;
 import io.helidon.webserver.http.HttpService;
 import io.helidon.webserver.http.ServerRequest;
@@ -46,14 +46,9 @@ public final class Health implements HttpService {
 
   @Override
   public void routing(HttpRules rules) {
-    serve(rules, "/health", this::health);
-    serve(rules, "/ready", this::ready);
-    serve(rules, "/metrics", this::scrape);
-  }
-
-  private static void serve(HttpRules rules, String path, Handler handler) {
-    rules.get(path, handler);
-    rules.head(path, handler);
+    Paths.get(rules, "/health", this::health);
+    Paths.get(rules, "/ready", this::ready);
+    Paths.get(rules, "/metrics", this::scrape);
   }
 
   private static void send(ServerResponse response, String body) {

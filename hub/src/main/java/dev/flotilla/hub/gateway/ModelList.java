@@ -2,11 +2,11 @@ package dev.flotilla.hub.gateway;
 
 import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.FleetSource;
-import dev.flotilla.hub.server.ClientConnection;
-import dev.flotilla.hub.server.JsonErrors;
+import dev.flotilla.server.http.ClientConnection;
+import dev.flotilla.server.http.ErrorReplies;
+import dev.flotilla.server.http.Paths;
 import dev.flotilla.wire.text.Json;
 import io.helidon.http.HeaderValues;
-import io.helidon.webserver.http.Handler;
 import io.helidon.webserver.http.HttpRules;
 import io.helidon.webserver.http.HttpService;
 import io.helidon.webserver.http.ServerRequest;
@@ -30,21 +30,15 @@ public final class ModelList implements HttpService {
 
   @Override
   public void routing(HttpRules rules) {
-    serve(rules, PATH, this::list);
-    serve(rules, PATH + "/*", this::one);
-  }
-
-  private static void serve(HttpRules rules, String path, Handler handler) {
-    rules.get(path, handler);
-    rules.head(path, handler);
-    rules.any(path, (request, response) -> OtherMethod.refuse(request, response, "GET, HEAD"));
+    Paths.get(rules, PATH, this::list);
+    Paths.get(rules, PATH + "/*", this::one);
   }
 
   private void list(ServerRequest request, ServerResponse response) {
     try {
       Bearer.identify(request, keys);
     } catch (Refusal refusal) {
-      JsonErrors.send(response, refusal.error());
+      ErrorReplies.send(response, refusal.error());
       return;
     }
     ByteArrayOutputStream body = new ByteArrayOutputStream();
@@ -71,7 +65,7 @@ public final class ModelList implements HttpService {
         throw Refusal.refused(UnknownModel.error(model, fleet.current(), namesShown));
       }
     } catch (Refusal refusal) {
-      JsonErrors.send(response, refusal.error());
+      ErrorReplies.send(response, refusal.error());
       return;
     }
     ByteArrayOutputStream body = new ByteArrayOutputStream();

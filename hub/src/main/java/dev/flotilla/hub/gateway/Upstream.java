@@ -2,7 +2,7 @@ package dev.flotilla.hub.gateway;
 
 import dev.flotilla.hub.routing.Dialer;
 import dev.flotilla.hub.routing.Target;
-import dev.flotilla.hub.server.ClientConnection;
+import dev.flotilla.server.http.ClientConnection;
 import dev.flotilla.wire.connection.Connection;
 import dev.flotilla.wire.connection.Deadline;
 import dev.flotilla.wire.connection.DeadlineLimits;

@@ -6,6 +6,7 @@ import dev.flotilla.hub.gateway.Authenticator;
 import dev.flotilla.hub.gateway.ClientKey;
 import dev.flotilla.hub.gateway.Gateway;
 import dev.flotilla.hub.gateway.GatewayLimits;
+import dev.flotilla.hub.gateway.HubListener;
 import dev.flotilla.hub.gateway.Metrics;
 import dev.flotilla.hub.gateway.Recorder;
 import dev.flotilla.hub.routing.Dispatcher;
@@ -15,16 +16,14 @@ import dev.flotilla.hub.routing.Ledger;
 import dev.flotilla.hub.routing.QueueLimits;
 import dev.flotilla.hub.routing.Speeds;
 import dev.flotilla.hub.routing.Target;
-import dev.flotilla.hub.server.HubServer;
-import dev.flotilla.hub.server.ListenFailed;
-import dev.flotilla.hub.server.ServerLimits;
 import dev.flotilla.hub.spec.FleetSpec;
 import dev.flotilla.hub.store.Journal;
 import dev.flotilla.hub.store.Usage;
+import dev.flotilla.server.http.HttpServer;
+import dev.flotilla.server.http.HttpServer.Place;
+import dev.flotilla.server.http.ListenFailed;
 import dev.flotilla.wire.connection.Deadlines;
 import dev.flotilla.wire.lanes.ControlMessage.Severity;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
@@ -61,7 +60,7 @@ public final class ProvingGround implements FleetSource, AutoCloseable {
   private final AtomicLong entered = new AtomicLong();
   private final String key;
   private final Deadlines deadlines;
-  private final HubServer server;
+  private final HttpServer server;
 
   private ProvingGround(FleetSource fleet, SecureRandom random) throws ListenFailed {
     this.fleet = fleet;
@@ -86,15 +85,14 @@ public final class ProvingGround implements FleetSource, AutoCloseable {
                 speeds, new Unrecorded(), new Metrics(), InstantSource.system(), System::nanoTime),
             deadlines,
             GatewayLimits.DEFAULTS,
-            ServerLimits.DEFAULTS,
+            HubListener.LIMITS,
             FleetSpec.Limits.DEFAULT::requestBodyBytes,
             System::nanoTime);
     this.server =
-        new HubServer(
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-            Optional.empty(),
-            Optional.empty(),
-            ServerLimits.DEFAULTS,
+        HubListener.of(
+            Place.loopback(),
+            HubListener.LIMITS,
+            FleetSpec.Limits.DEFAULT::requestBodyBytes,
             List.of(gateway),
             List.of());
   }

@@ -2,6 +2,8 @@ package dev.flotilla.hub.ui;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.flotilla.server.http.ClientConnection;
+import dev.flotilla.server.http.Paths;
 import gg.jte.ContentType;
 import gg.jte.TemplateEngine;
 import gg.jte.output.StringOutput;
@@ -9,7 +11,6 @@ import io.helidon.http.Header;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.http.Status;
-import io.helidon.webserver.http.Handler;
 import io.helidon.webserver.http.HttpRules;
 import io.helidon.webserver.http.HttpService;
 import io.helidon.webserver.http.ServerRequest;
@@ -108,15 +109,9 @@ public final class Dashboard implements HttpService, AutoCloseable {
 
   @Override
   public void routing(HttpRules rules) {
-    read(rules, "/", this::page);
-    read(rules, "/ui/assets/{name}", this::asset);
+    Paths.get(rules, "/", this::page);
+    Paths.get(rules, "/ui/assets/{name}", this::asset);
     rules.get("/ui/live", this::live);
-  }
-
-  /** What looks after a site from outside asks with HEAD. */
-  private static void read(HttpRules rules, String path, Handler handler) {
-    rules.get(path, handler);
-    rules.head(path, handler);
   }
 
   /** Ends every open stream, so that the server can stop; pages come back by themselves. */
@@ -136,14 +131,13 @@ public final class Dashboard implements HttpService, AutoCloseable {
     StringOutput html = new StringOutput(32 * 1024);
     templates.render("page.jte", Map.of("view", view, "assets", assets, "locked", locked), html);
     secure(response).header(NO_STORE).header("Content-Type", "text/html; charset=utf-8");
-    Plain.send(request, response, html.toString().getBytes(UTF_8));
+    ClientConnection.current().send(response, html.toString().getBytes(UTF_8));
   }
 
   private void live(ServerRequest request, ServerResponse response) throws IOException {
     secure(response).header(NO_STORE);
     if (access.keysDemanded() && !bearer(request).map(access::admits).orElse(false)) {
       Plain.send(
-          request,
           response,
           Status.UNAUTHORIZED_401,
           "This hub demands an admin key of its own: 'flotilla keys create --admin NAME' makes one.");
@@ -152,7 +146,6 @@ public final class Dashboard implements HttpService, AutoCloseable {
     if (!feed.hasRoom()) {
       response.header(RETRY);
       Plain.send(
-          request,
           response,
           Status.SERVICE_UNAVAILABLE_503,
           "As many dashboards are open as this hub serves at once; close one.");
@@ -168,11 +161,11 @@ public final class Dashboard implements HttpService, AutoCloseable {
     Optional<Assets.Asset> asset = assets.find(request.path().pathParameters().get("name"));
     secure(response);
     if (asset.isEmpty()) {
-      Plain.send(request, response, Status.NOT_FOUND_404, "The dashboard has no such file.");
+      Plain.send(response, Status.NOT_FOUND_404, "The dashboard has no such file.");
       return;
     }
     response.header(FOR_EVER).header("Content-Type", asset.get().type());
-    Plain.send(request, response, asset.get().content().getBytes(UTF_8));
+    ClientConnection.current().send(response, asset.get().content().getBytes(UTF_8));
   }
 
   private List<LiveFeed.Part> renderParts() {

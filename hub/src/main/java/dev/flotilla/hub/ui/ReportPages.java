@@ -2,6 +2,8 @@ package dev.flotilla.hub.ui;
 
 import dev.flotilla.hub.reports.Reports;
 import dev.flotilla.hub.store.StoreFailed;
+import dev.flotilla.server.http.ClientConnection;
+import dev.flotilla.server.http.Paths;
 import io.helidon.http.Header;
 import io.helidon.http.HeaderValues;
 import io.helidon.http.Status;
@@ -54,8 +56,7 @@ public final class ReportPages implements HttpService {
 
   @Override
   public void routing(HttpRules rules) {
-    rules.get("/reports/{id}", this::page);
-    rules.head("/reports/{id}", this::page);
+    Paths.get(rules, "/reports/{id}", this::page);
   }
 
   private void page(ServerRequest request, ServerResponse response) {
@@ -64,7 +65,6 @@ public final class ReportPages implements HttpService {
     long number = id.matches("[0-9]{1,18}") ? Long.parseLong(id) : NONE;
     if (!mayRead(request, number)) {
       Plain.send(
-          request,
           response,
           Status.UNAUTHORIZED_401,
           "This hub demands a key, and this link is not of its present start: open the report from"
@@ -75,16 +75,15 @@ public final class ReportPages implements HttpService {
       Optional<byte[]> html = reports.html(number);
       if (html.isEmpty()) {
         Plain.send(
-            request,
             response,
             Status.NOT_FOUND_404,
             "There is no such report: it was deleted, or newer ones took its place.");
         return;
       }
       response.header("Content-Type", "text/html; charset=utf-8");
-      Plain.send(request, response, html.get());
+      ClientConnection.current().send(response, html.get());
     } catch (StoreFailed e) {
-      Plain.send(request, response, Status.SERVICE_UNAVAILABLE_503, e.sentence());
+      Plain.send(response, Status.SERVICE_UNAVAILABLE_503, e.sentence());
     }
   }
 

@@ -3,11 +3,9 @@ package dev.flotilla.hub.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.flotilla.hub.routing.Target;
-import dev.flotilla.hub.server.HubServer;
-import dev.flotilla.hub.server.ServerLimits;
+import dev.flotilla.server.http.HttpServer;
+import dev.flotilla.server.http.HttpServer.Place;
 import dev.flotilla.wire.connection.Deadlines;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.List;
 import java.util.Optional;
@@ -30,14 +28,14 @@ class BackendProbeTest {
     "503, it answers with HTTP 503",
   })
   void anAnswerSaysWhetherTheBackendCanBeUsed(int status, String trouble) throws Exception {
-    try (HubServer backend = answering(status)) {
+    try (HttpServer backend = answering(status)) {
       assertThat(ask(backend.port(), "the-key")).contains(trouble);
     }
   }
 
   @Test
   void theKeyIsSent() throws Exception {
-    try (HubServer backend = answering(200)) {
+    try (HttpServer backend = answering(200)) {
       assertThat(ask(backend.port(), "another-key"))
           .contains("it refuses the hub's key (HTTP 401)");
     }
@@ -46,18 +44,17 @@ class BackendProbeTest {
   @Test
   void whereNothingListensItIsSaid() throws Exception {
     int port;
-    try (HubServer backend = answering(200)) {
+    try (HttpServer backend = answering(200)) {
       port = backend.port();
     }
     assertThat(ask(port, "the-key")).contains("nothing listens on 127.0.0.1:" + port);
   }
 
-  private static HubServer answering(int status) throws Exception {
-    return new HubServer(
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-            Optional.empty(),
-            Optional.empty(),
-            ServerLimits.DEFAULTS,
+  private static HttpServer answering(int status) throws Exception {
+    return HubListener.of(
+            Place.loopback(),
+            HubListener.LIMITS,
+            HubListener.LIMITS::bodyBytesMax,
             List.of(rules ->
                 rules.get(
                     "/api/v1/models",

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.hub.gateway.TestHub.Setup;
 import dev.flotilla.hub.routing.TargetLoad;
-import dev.flotilla.hub.server.ServerLimits;
 import dev.flotilla.testkit.client.TestClient;
 import dev.flotilla.testkit.scripted.Gate;
 import dev.flotilla.testkit.scripted.Script;
@@ -120,7 +119,7 @@ class BadEngineTest {
   void aClientHasTimeToReadThatItsStreamWasCut() {
     a.alwaysChat(Script.answer("one", "two").dropAfter(1));
     Setup setup = new Setup();
-    setup.server = ServerLimits.DEFAULTS.withParting(Duration.ofHours(1));
+    setup.server = HubListener.LIMITS.withParting(Duration.ofHours(1));
     try (TestHub hub = TestHub.over(setup, a)) {
       try (TestClient client = hub.client()) {
         client.post(CHATS, TestHub.chat("x", ",\"stream\":true"));

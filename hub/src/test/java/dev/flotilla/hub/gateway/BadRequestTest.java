@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import dev.flotilla.hub.gateway.TestHub.Setup;
 import dev.flotilla.hub.routing.QueueLimits;
-import dev.flotilla.hub.server.ServerLimits;
 import dev.flotilla.testkit.client.TestClient;
 import dev.flotilla.testkit.scripted.Gate;
 import dev.flotilla.testkit.scripted.ReceivedRequest;
@@ -119,7 +118,8 @@ class BadRequestTest {
   @Test
   void ofARefusedBodyNoMoreIsAwaitedThanAMoment() {
     Setup setup = new Setup();
-    setup.server = times(ServerLimits.DEFAULTS.headTime(), Duration.ofHours(1));
+    setup.server =
+        HubListener.LIMITS.withRequestTimes(HubListener.LIMITS.headTime(), Duration.ofHours(1));
     try (TestHub hub = TestHub.over(setup, engine);
         TestClient client = hub.client()) {
       client.send("POST " + CHATS + " HTTP/1.1\r\nHost: x\r\nContent-Length: 50000000\r\n\r\n{");
@@ -248,7 +248,8 @@ class BadRequestTest {
   @Test
   void aHeadThatDripsIsCutWithA408() {
     Setup setup = new Setup();
-    setup.server = times(Duration.ofMillis(300), Duration.ofSeconds(30));
+    setup.server =
+        HubListener.LIMITS.withRequestTimes(Duration.ofMillis(300), Duration.ofSeconds(30));
     try (TestHub hub = TestHub.over(setup, engine);
         TestClient client = hub.client()) {
       client.send("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nX-Slow: ");
@@ -262,7 +263,8 @@ class BadRequestTest {
   @Test
   void aBodyThatDripsIsCutWithA408() {
     Setup setup = new Setup();
-    setup.server = times(Duration.ofSeconds(30), Duration.ofMillis(300));
+    setup.server =
+        HubListener.LIMITS.withRequestTimes(Duration.ofSeconds(30), Duration.ofMillis(300));
     try (TestHub hub = TestHub.over(setup, engine);
         TestClient client = hub.client()) {
       client.send(
@@ -474,22 +476,6 @@ class BadRequestTest {
       assertThat(reply.body()).contains("top_k is no number", "\"type\":\"invalid_request_error\"");
       assertThat(hub.dispatcher.loads().getFirst().setAsideMillis()).isZero();
     }
-  }
-
-  private static ServerLimits times(Duration head, Duration body) {
-    ServerLimits usual = ServerLimits.DEFAULTS;
-    return new ServerLimits(
-        usual.bodyBytesMax(),
-        usual.headBytesMax(),
-        head,
-        body,
-        usual.writeTime(),
-        usual.idle(),
-        usual.connectionsMax(),
-        usual.lingerTime(),
-        usual.partingTime(),
-        usual.stopTime(),
-        usual.lastWords());
   }
 
   @Test

@@ -1,8 +1,8 @@
 package dev.flotilla.hub.gateway;
 
 import dev.flotilla.engine.model.KvType;
+import dev.flotilla.engine.serve.ServeLimits;
 import dev.flotilla.engine.serve.ServeSettings;
-import dev.flotilla.engine.serve.ServerLimits;
 import dev.flotilla.engine.start.Budget;
 import dev.flotilla.engine.start.RunningEngine;
 import dev.flotilla.engine.start.StartOptions;
@@ -57,7 +57,7 @@ public final class BuiltinServer implements AutoCloseable {
                 "",
                 ServeSettings.Reasoning.REASONING_CONTENT,
                 "",
-                ServerLimits.DEFAULT),
+                ServeLimits.DEFAULT),
             "test");
     try {
       RunningEngine running = RunningEngine.start(options, _ -> {});

@@ -8,10 +8,11 @@ import dev.flotilla.hub.routing.StaticFleet;
 import dev.flotilla.hub.routing.Target;
 import dev.flotilla.hub.routing.Target.Capability;
 import dev.flotilla.hub.routing.Target.Kind;
-import dev.flotilla.hub.server.HubServer;
-import dev.flotilla.hub.server.ServerLimits;
 import dev.flotilla.hub.store.Journal;
 import dev.flotilla.hub.store.Usage;
+import dev.flotilla.server.http.HttpServer;
+import dev.flotilla.server.http.HttpServer.Place;
+import dev.flotilla.server.http.ServerLimits;
 import dev.flotilla.shape.dialect.Promise;
 import dev.flotilla.testkit.client.TestClient;
 import dev.flotilla.testkit.scripted.ScriptedEngine;
@@ -20,8 +21,6 @@ import dev.flotilla.wire.fleet.WorkerSpec.Reasoning;
 import dev.flotilla.wire.lanes.ControlMessage.Severity;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -39,7 +38,7 @@ final class TestHub implements AutoCloseable {
 
   /** What a test may want otherwise than the defaults. */
   static final class Setup {
-    ServerLimits server = ServerLimits.DEFAULTS;
+    ServerLimits server = HubListener.LIMITS;
     GatewayLimits gateway = GatewayLimits.DEFAULTS;
     QueueLimits queue = new QueueLimits(8, 4, Duration.ofSeconds(30));
     Authenticator keys = Authenticator.open();
@@ -68,7 +67,7 @@ final class TestHub implements AutoCloseable {
   final Dispatcher dispatcher;
   private final Setup setup;
   private final Deadlines deadlines = new Deadlines(System::nanoTime).start();
-  private final HubServer server;
+  private final HttpServer server;
   private final List<SocketDialer> dialers = new CopyOnWriteArrayList<>();
 
   private TestHub(Setup setup) {
@@ -103,11 +102,10 @@ final class TestHub implements AutoCloseable {
             System::nanoTime);
     try {
       this.server =
-          new HubServer(
-                  new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                  Optional.empty(),
-                  Optional.empty(),
+          HubListener.of(
+                  Place.loopback(),
                   setup.server,
+                  setup.server::bodyBytesMax,
                   List.of(
                       gateway,
                       new ModelList(fleet, setup.keys, setup.gateway),

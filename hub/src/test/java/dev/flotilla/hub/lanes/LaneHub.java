@@ -6,6 +6,7 @@ import dev.flotilla.hub.fleet.ProofVerdict;
 import dev.flotilla.hub.gateway.Authenticator;
 import dev.flotilla.hub.gateway.Gateway;
 import dev.flotilla.hub.gateway.GatewayLimits;
+import dev.flotilla.hub.gateway.HubListener;
 import dev.flotilla.hub.gateway.Metrics;
 import dev.flotilla.hub.gateway.Recorder;
 import dev.flotilla.hub.gateway.SocketDialer;
@@ -14,19 +15,18 @@ import dev.flotilla.hub.routing.Ledger;
 import dev.flotilla.hub.routing.QueueLimits;
 import dev.flotilla.hub.routing.Speeds;
 import dev.flotilla.hub.routing.Target;
-import dev.flotilla.hub.server.HubServer;
-import dev.flotilla.hub.server.ServerLimits;
 import dev.flotilla.hub.spec.FleetSpec;
 import dev.flotilla.hub.store.FleetMemory;
 import dev.flotilla.hub.store.Journal;
 import dev.flotilla.hub.store.Usage;
+import dev.flotilla.server.http.HttpServer;
+import dev.flotilla.server.http.HttpServer.Place;
+import dev.flotilla.server.http.ServerLimits;
 import dev.flotilla.wire.connection.Deadlines;
 import dev.flotilla.wire.lanes.ControlMessage.Severity;
 import io.helidon.webserver.http.HttpService;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
@@ -60,7 +60,7 @@ final class LaneHub implements Journal, FleetMemory, NodeCredentials, AutoClosea
   final Dispatcher dispatcher;
   private final Speeds speeds = new Speeds();
   private final Deadlines deadlines = new Deadlines(System::nanoTime).start();
-  private final HubServer server;
+  private final HttpServer server;
 
   LaneHub() {
     this(LaneLimits.DEFAULT, FleetLimits.DEFAULT);
@@ -104,7 +104,7 @@ final class LaneHub implements Journal, FleetMemory, NodeCredentials, AutoClosea
             () -> QueueLimits.of(FleetSpec.Limits.DEFAULT),
             System::nanoTime);
     upgrades = new LaneUpgrades(this, fleet, lanes, System::nanoTime);
-    ServerLimits limits = ServerLimits.DEFAULTS.withStop(stop, LAST_WORDS);
+    ServerLimits limits = HubListener.LIMITS.withStop(stop, LAST_WORDS);
     HttpService holding =
         rules ->
             rules.get(
@@ -116,11 +116,10 @@ final class LaneHub implements Journal, FleetMemory, NodeCredentials, AutoClosea
                 });
     try {
       server =
-          new HubServer(
-                  new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                  Optional.empty(),
-                  Optional.empty(),
+          HubListener.of(
+                  Place.loopback(),
                   limits,
+                  limits::bodyBytesMax,
                   List.of(
                       new EnrolService(this, laneLimits, System::nanoTime),
                       holding,

@@ -9,11 +9,11 @@ import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.ColorScheme;
 import dev.flotilla.hub.fleet.WorkerView.State;
 import dev.flotilla.hub.routing.FleetSnapshot;
+import dev.flotilla.server.http.HttpServer;
 import dev.flotilla.testkit.real.Chromium;
 import dev.flotilla.testkit.real.Needs;
 import dev.flotilla.wire.lanes.ControlMessage.Severity;
 import io.helidon.http.HeaderNames;
-import io.helidon.webserver.WebServer;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
 import java.io.IOException;
@@ -40,7 +40,7 @@ class DashboardBrowserTest {
   private final PaperFleet fleet = PaperFleet.busy();
   private final Chat chat = new Chat();
   private final List<String> complaints = new ArrayList<>();
-  private @Nullable WebServer server;
+  private @Nullable HttpServer server;
   private @Nullable Dashboard dashboard;
   private @Nullable Page page;
 
@@ -270,30 +270,11 @@ class DashboardBrowserTest {
   }
 
   private void startHub(int port, String key) {
-    Dashboard dashboard =
-        new Dashboard(
-            fleet,
-            new DashboardAccess() {
-              @Override
-              public boolean keysDemanded() {
-                return !key.isEmpty();
-              }
-
-              @Override
-              public boolean admits(String bearerToken) {
-                return bearerToken.equals(key);
-              }
-            },
-            () -> "http://127.0.0.1:8484");
+    Dashboard dashboard = new Dashboard(fleet, new OneKey(key), () -> "http://127.0.0.1:8484");
     this.dashboard = dashboard;
     server =
-        WebServer.builder()
-            .host("127.0.0.1")
-            .port(port)
-            .routing(routing ->
-                routing.register("/", dashboard).post("/v1/chat/completions", chat::answer))
-            .build()
-            .start();
+        PagesServer.start(
+            port, dashboard, rules -> rules.post("/v1/chat/completions", chat::answer));
   }
 
   private void stopHub() {
@@ -303,7 +284,7 @@ class DashboardBrowserTest {
       dashboard = null;
     }
     if (server != null) {
-      server.stop();
+      server.close();
       server = null;
     }
   }

@@ -7,8 +7,8 @@ import dev.flotilla.hub.fleet.WorkerView;
 import dev.flotilla.hub.fleet.WorkerView.State;
 import dev.flotilla.hub.routing.FleetSnapshot;
 import dev.flotilla.hub.routing.TargetLoad;
+import dev.flotilla.server.http.HttpServer;
 import dev.flotilla.wire.lanes.ControlMessage.Severity;
-import io.helidon.webserver.WebServer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -53,7 +53,7 @@ class DashboardTest {
 
   private final HttpClient http = HttpClient.newHttpClient();
   private PaperFleet fleet = PaperFleet.busy();
-  private @Nullable WebServer started;
+  private @Nullable HttpServer started;
   private @Nullable Dashboard served;
 
   @AfterEach
@@ -62,7 +62,7 @@ class DashboardTest {
       served.close();
     }
     if (started != null) {
-      started.stop();
+      started.close();
     }
     http.close();
   }
@@ -321,32 +321,12 @@ class DashboardTest {
 
   private void start(String key) {
     Dashboard dashboard =
-        new Dashboard(
-            fleet,
-            new DashboardAccess() {
-              @Override
-              public boolean keysDemanded() {
-                return !key.isEmpty();
-              }
-
-              @Override
-              public boolean admits(String bearerToken) {
-                return bearerToken.equals(key);
-              }
-            },
-            () -> "http://127.0.0.1:8484",
-            QUICK);
+        new Dashboard(fleet, new OneKey(key), () -> "http://127.0.0.1:8484", QUICK);
     served = dashboard;
-    started =
-        WebServer.builder()
-            .host("127.0.0.1")
-            .port(0)
-            .routing(routing -> routing.register("/", dashboard))
-            .build()
-            .start();
+    started = PagesServer.start(0, dashboard);
   }
 
-  private WebServer server() {
+  private HttpServer server() {
     return Objects.requireNonNull(started);
   }
 

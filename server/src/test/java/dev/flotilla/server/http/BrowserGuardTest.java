@@ -1,0 +1,75 @@
+package dev.flotilla.server.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.flotilla.wire.openai.ApiError;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class BrowserGuardTest {
+  private final BrowserGuard open = guard("127.0.0.1", "Studio.lan", false);
+  private final BrowserGuard keyed = guard("0.0.0.0", "studio", true);
+
+  private static BrowserGuard guard(String listenHost, String machine, boolean keys) {
+    return new BrowserGuard("hub", "make a key and restart it", listenHost, machine, keys);
+  }
+
+  @Test
+  void aCommandLineSendsNoOriginAndPasses() {
+    assertThat(open.refusal(true, "127.0.0.1:8484", "", "")).isEmpty();
+  }
+
+  @Test
+  void theHubsOwnPagesPass() {
+    assertThat(open.refusal(true, "localhost:8484", "http://localhost:8484", "same-origin"))
+        .isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"https://evil.example", "http://127.0.0.1:9999", "null", "http://["})
+  void aPageOfAnotherSiteChangesNothing(String origin) {
+    assertThat(code(open.refusal(true, "127.0.0.1:8484", origin, "")))
+        .isEqualTo("origin_not_allowed");
+    assertThat(code(keyed.refusal(true, "hub.example:8484", origin, "")))
+        .isEqualTo("origin_not_allowed");
+  }
+
+  @Test
+  void aCrossSiteRequestWithoutOriginChangesNothing() {
+    assertThat(code(open.refusal(true, "127.0.0.1:8484", "", "cross-site")))
+        .isEqualTo("origin_not_allowed");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"evil.example:8484", "127.0.0.1.evil.example", "", "999.1", "[::1", "a"})
+  void aNameThatWasReboundToLoopbackReadsNothingWhereNoKeyProtects(String host) {
+    assertThat(code(open.refusal(false, host, "", ""))).isEqualTo("host_not_allowed");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "127.0.0.1:8484",
+        "127.0.0.1",
+        "[::1]:8484",
+        "localhost",
+        "LOCALHOST:1",
+        "studio.lan:8484",
+        "studio.lan.local",
+        "studio"
+      })
+  void addressesAndTheMachinesNamesAreKnown(String host) {
+    assertThat(open.refusal(false, host, "", "")).isEmpty();
+  }
+
+  @Test
+  void whereAKeyProtectsTheHubItIsCalledByAnyName() {
+    assertThat(keyed.refusal(false, "models.example.org", "", "")).isEmpty();
+  }
+
+  private static String code(Optional<ApiError> refusal) {
+    return refusal.map(ApiError::code).orElse("");
+  }
+}
