@@ -50,7 +50,8 @@ final class UpIT {
       up.pressCtrlC();
 
       // not torn by its engine's end: the engine is there until the hub has told its clients
-      Streamed end = stream.get(STOP_LIMIT.toSeconds(), TimeUnit.SECONDS);
+      assertThat(stream).as(up::output).succeedsWithin(STOP_LIMIT);
+      Streamed end = stream.join();
       assertThat(end.events().getLast()).contains("stream_cut").contains("the hub stops");
       assertThat(up.exitCode(STOP_LIMIT)).isEqualTo(130);
       assertThat(children).noneMatch(ProcessHandle::isAlive);

@@ -3,10 +3,14 @@
 import os
 import pty
 import select
+import signal
 import sys
 
 child, terminal = pty.fork()
 if child == 0:
+    # As a login does: a build that runs in the background hands down that Ctrl-C is ignored.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     os.execvp(sys.argv[1], sys.argv[1:])
 watched = [terminal, 0]
 while terminal in watched:
