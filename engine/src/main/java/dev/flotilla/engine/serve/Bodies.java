@@ -60,12 +60,6 @@ final class Bodies {
 
   /** The refusal of a body that is larger than the server reads. */
   static ApiError tooLarge(long bytesMax) {
-    return new ApiError(
-        413,
-        "invalid_request_error",
-        "request_too_large",
-        "the request's body is larger than " + bytesMax + " bytes, which is this server's limit",
-        null,
-        null);
+    return RequestBody.tooLarge(bytesMax, "server's limit");
   }
 }

@@ -3,6 +3,7 @@ package dev.flotilla.hub.gateway;
 import dev.flotilla.server.http.HttpServer;
 import dev.flotilla.server.http.HttpServer.Place;
 import dev.flotilla.server.http.ListenFailed;
+import dev.flotilla.server.http.RequestBody;
 import dev.flotilla.server.http.ServerLimits;
 import dev.flotilla.server.http.ServerWords;
 import dev.flotilla.wire.openai.ApiError;
@@ -54,14 +55,6 @@ public final class HubListener {
 
   /** The refusal of a body that is larger than the configuration allows. */
   static ApiError bodyTooLarge(long bytesMax) {
-    return new ApiError(
-        413,
-        "invalid_request_error",
-        "request_too_large",
-        "the request's body is larger than "
-            + bytesMax
-            + " bytes, which is this hub's limit (limits.request-body in fleet.yaml)",
-        null,
-        null);
+    return RequestBody.tooLarge(bytesMax, "hub's limit (limits.request-body in fleet.yaml)");
   }
 }

@@ -15,7 +15,7 @@ import java.time.Duration;
  * @param firstLineBytesMax the longest first line of a request that it reads
  * @param headBytesMax the largest head of a request that it reads
  */
-public record HttpRefusals(String server, int firstLineBytesMax, int headBytesMax) {
+record HttpRefusals(String server, int firstLineBytesMax, int headBytesMax) {
   /**
    * Why a request is refused.
    *
@@ -23,7 +23,7 @@ public record HttpRefusals(String server, int firstLineBytesMax, int headBytesMa
    *     too large
    * @param what method and path, as they may be shown
    */
-  public ApiError of(int status, String what) {
+  ApiError of(int status, String what) {
     return switch (status) {
       case 404 -> ApiError.notFound("not_found", what + " is not served here");
       case 405 -> invalid(405, "method_not_allowed", what + ": this path has another method");
@@ -64,18 +64,18 @@ public record HttpRefusals(String server, int firstLineBytesMax, int headBytesMa
    * Whether a body is not as it is: its header {@code Content-Encoding}, empty where it has none,
    * says something else than {@code identity}, which says nothing.
    */
-  public static boolean isEncoded(String contentEncoding) {
+  static boolean isEncoded(String contentEncoding) {
     return !contentEncoding.isEmpty() && !contentEncoding.equalsIgnoreCase("identity");
   }
 
   /** The whole reply to a request whose head did not arrive in time. */
-  public static byte[] slowHead(Duration limit) {
+  static byte[] slowHead(Duration limit) {
     return slow(
         "the request's head did not arrive in time: the limit is " + limit.toSeconds() + " s");
   }
 
   /** The whole reply to a request whose body did not arrive in time. */
-  public static byte[] slowBody(Duration limit) {
+  static byte[] slowBody(Duration limit) {
     return slow(
         "the request's body did not arrive in time: the limit is "
             + limit.toSeconds()
@@ -96,7 +96,7 @@ public record HttpRefusals(String server, int firstLineBytesMax, int headBytesMa
   }
 
   /** A failure of the server's own, of which its log says more. */
-  public ApiError internal() {
+  ApiError internal() {
     return new ApiError(
         500,
         "server_error",
@@ -111,7 +111,7 @@ public record HttpRefusals(String server, int firstLineBytesMax, int headBytesMa
    *
    * @param allowed those that it has, as the header {@code Allow} names them
    */
-  public static ApiError otherMethod(String allowed) {
+  static ApiError otherMethod(String allowed) {
     return invalid(
         405, "method_not_allowed", "this path is called with " + allowed.replace(", ", " or "));
   }

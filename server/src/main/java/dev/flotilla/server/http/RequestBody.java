@@ -46,7 +46,7 @@ public final class RequestBody {
   }
 
   /** Whether a body follows the request's head. */
-  public static boolean follows(ServerRequest request) {
+  static boolean follows(ServerRequest request) {
     return request.headers().contentLength().orElse(0) > 0
         || request.headers().contains(HeaderNames.TRANSFER_ENCODING);
   }
@@ -114,6 +114,21 @@ public final class RequestBody {
         bytes = Arrays.copyOf(bytes, grown);
       }
     }
+  }
+
+  /**
+   * The refusal of a body that is larger than the server reads.
+   *
+   * @param whose whose limit that is, and where it is set if it can be
+   */
+  public static ApiError tooLarge(long bytesMax, String whose) {
+    return new ApiError(
+        413,
+        "invalid_request_error",
+        "request_too_large",
+        "the request's body is larger than " + bytesMax + " bytes, which is this " + whose,
+        null,
+        null);
   }
 
   /** The refusal of a body whose chunks are not well-formed. */

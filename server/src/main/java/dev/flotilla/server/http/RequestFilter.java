@@ -27,10 +27,10 @@ final class RequestFilter implements Filter {
   @Override
   public void filter(FilterChain chain, RoutingRequest request, RoutingResponse response) {
     ClientConnection client = ClientConnection.current();
-    long length = request.headers().contentLength().orElse(-1);
-    boolean body = length > 0 || request.headers().contains(HeaderNames.TRANSFER_ENCODING);
+    boolean body = RequestBody.follows(request);
     client.begun(body, request.prologue().method().equals(Method.HEAD));
     if (body) {
+      long length = request.headers().contentLength().orElse(-1);
       request.streamFilter(in -> new Body(in, client, length));
     }
     try {

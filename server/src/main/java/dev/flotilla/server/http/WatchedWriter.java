@@ -18,56 +18,40 @@ final class WatchedWriter implements DataWriter {
 
   @Override
   public void write(BufferData... buffers) {
-    client.writing();
-    try {
-      socket.write(buffers);
-    } finally {
-      client.written();
-    }
+    watched(() -> socket.write(buffers));
   }
 
   @Override
   public void write(BufferData buffer) {
-    client.writing();
-    try {
-      socket.write(buffer);
-    } finally {
-      client.written();
-    }
+    watched(() -> socket.write(buffer));
   }
 
   @Override
   public void writeNow(BufferData... buffers) {
-    client.writing();
-    try {
-      socket.writeNow(buffers);
-    } finally {
-      client.written();
-    }
+    watched(() -> socket.writeNow(buffers));
   }
 
   @Override
   public void writeNow(BufferData buffer) {
-    client.writing();
-    try {
-      socket.writeNow(buffer);
-    } finally {
-      client.written();
-    }
+    watched(() -> socket.writeNow(buffer));
   }
 
   @Override
   public void flush() {
-    client.writing();
-    try {
-      socket.flush();
-    } finally {
-      client.written();
-    }
+    watched(() -> socket.flush());
   }
 
   @Override
   public void close() {
     socket.close();
+  }
+
+  private void watched(Runnable write) {
+    client.writing();
+    try {
+      write.run();
+    } finally {
+      client.written();
+    }
   }
 }
