@@ -176,6 +176,21 @@ final class HubApiTest {
   }
 
   @Test
+  void anotherSitesPageHasNoWorkDoneWhereNoKeyIsDemanded() throws Exception {
+    try (Hub hub = Hub.start(config(false))) {
+      HttpRequest.Builder forged =
+          HttpRequest.newBuilder(hub.address().resolve("/v1/chat/completions"))
+              .header("Origin", "https://evil.example")
+              .POST(BodyPublishers.ofString("{}"));
+
+      HttpResponse<String> reply = send(forged);
+
+      assertThat(reply.statusCode()).isEqualTo(403);
+      assertThat(reply.body()).contains("origin_not_allowed", "flotilla keys create");
+    }
+  }
+
+  @Test
   void aForeignNameLeadsToNothingWhereNoKeyIsDemanded() throws Exception {
     for (String path : List.of("/", "/v1/models", "/ui/live", "/metrics", "/api/status")) {
       try (Hub hub = Hub.start(config(false));

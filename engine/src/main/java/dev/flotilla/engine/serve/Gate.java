@@ -16,8 +16,8 @@ import java.util.Optional;
 
 /**
  * Where each request passes first: it is refused without the key where there is one, and by a
- * foreign name where there is none. {@code /health} answers anyone, by whatever name a supervisor
- * has.
+ * foreign name or from a foreign page where there is none. {@code /health} answers anyone, by
+ * whatever name a supervisor has.
  */
 final class Gate implements Filter {
   private static final String SCHEME = "Bearer ";
@@ -40,7 +40,7 @@ final class Gate implements Filter {
   @Override
   public void filter(FilterChain chain, RoutingRequest request, RoutingResponse response) {
     Optional<ApiError> refusal =
-        request.path().path().equals("/health") ? Optional.empty() : refusal(request.headers());
+        request.path().path().equals("/health") ? Optional.empty() : refusal(request);
     if (refusal.isPresent()) {
       ErrorReplies.send(response, refusal.get());
     } else {
@@ -48,13 +48,12 @@ final class Gate implements Filter {
     }
   }
 
-  private Optional<ApiError> refusal(Headers headers) {
-    Optional<ApiError> foreign =
-        guard.refusal(false, headers.first(HeaderNames.HOST).orElse(""), "", "");
+  private Optional<ApiError> refusal(RoutingRequest request) {
+    Optional<ApiError> foreign = guard.refusalOfUse(BrowserGuard.Source.of(request));
     if (foreign.isPresent() || key.isEmpty()) {
       return foreign;
     }
-    Optional<String> given = given(headers);
+    Optional<String> given = given(request.headers());
     if (given.isEmpty()) {
       return Optional.of(
           ApiError.unauthorized("this server wants its key, as 'Authorization: Bearer KEY'"));

@@ -185,6 +185,22 @@ class WayInTest {
     assertThat(client.reply().status()).as("health tells no secret").isEqualTo(200);
   }
 
+  @ParameterizedTest
+  @CsvSource({"https://evil.example,403", "null,403", "vscode-webview://editor,200"})
+  void aServerWithoutAKeyComputesForNoPageOfAnotherSite(String origin, int status) {
+    String body = "{\"prompt\":\"a\",\"max_tokens\":1}";
+    client.send(
+        "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nOrigin: "
+            + origin
+            + "\r\nContent-Length: "
+            + body.length()
+            + "\r\n\r\n"
+            + body);
+    Reply reply = client.reply();
+    assertThat(reply.status()).isEqualTo(status);
+    assertThat(reply.body()).contains(status == 200 ? "text_completion" : "origin_not_allowed");
+  }
+
   @Test
   void aServerWithAKeyMayBeCalledByAnyName() {
     try (LetterServer keyed =

@@ -26,7 +26,6 @@ import dev.flotilla.wire.text.Names;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.http.HttpMediaTypes;
-import io.helidon.http.Method;
 import io.helidon.webserver.http.HttpRules;
 import io.helidon.webserver.http.HttpService;
 import io.helidon.webserver.http.ServerRequest;
@@ -225,14 +224,7 @@ public final class Api implements HttpService {
 
   /** Who asks, or a refusal. */
   private String admit(ServerRequest request) throws ApiRefusal {
-    Method method = request.prologue().method();
-    boolean changes = !method.equals(Method.GET) && !method.equals(Method.HEAD);
-    Optional<ApiError> refusal =
-        guard.refusal(
-            changes,
-            ApiCall.header(request, HeaderNames.HOST),
-            ApiCall.header(request, HeaderNames.ORIGIN),
-            ApiCall.header(request, HeaderNames.create("Sec-Fetch-Site")));
+    Optional<ApiError> refusal = guard.refusal(BrowserGuard.Source.of(request));
     if (refusal.isPresent()) {
       throw new ApiRefusal(refusal.get());
     }

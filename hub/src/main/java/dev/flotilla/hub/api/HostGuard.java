@@ -3,7 +3,6 @@ package dev.flotilla.hub.api;
 import dev.flotilla.server.http.BrowserGuard;
 import dev.flotilla.server.http.ErrorReplies;
 import dev.flotilla.wire.openai.ApiError;
-import io.helidon.http.HeaderNames;
 import io.helidon.webserver.http.HttpRules;
 import io.helidon.webserver.http.HttpService;
 import io.helidon.webserver.http.ServerRequest;
@@ -11,11 +10,11 @@ import io.helidon.webserver.http.ServerResponse;
 import java.util.Optional;
 
 /**
- * Stands before everything that a browser may be led to by a foreign name (DNS rebinding): {@code
- * /v1}, the dashboard, stored reports and {@code /metrics}. {@link Api} looks itself. Where keys
- * are demanded any name will do, as a page without a key gets nothing; {@code /health} and {@code
- * /ready} tell no secret and are asked by whatever name a supervisor has; agents prove who they
- * are.
+ * Stands before everything that a browser may be led to by a foreign name (DNS rebinding), or that
+ * a foreign page may have the hub do without reading the answer: {@code /v1}, the dashboard, stored
+ * reports and {@code /metrics}. {@link Api} looks itself. Where keys are demanded any name will do,
+ * as a page without a key gets nothing; {@code /health} and {@code /ready} tell no secret and are
+ * asked by whatever name a supervisor has; agents prove who they are.
  *
  * <p>To be registered before the services that it guards.
  */
@@ -54,8 +53,7 @@ public final class HostGuard implements HttpService {
   }
 
   private void look(ServerRequest request, ServerResponse response) {
-    Optional<ApiError> refusal =
-        guard.refusal(false, ApiCall.header(request, HeaderNames.HOST), "", "");
+    Optional<ApiError> refusal = guard.refusalOfUse(BrowserGuard.Source.of(request));
     if (refusal.isPresent()) {
       ErrorReplies.send(response, refusal.get());
     } else {

@@ -1,6 +1,10 @@
 package dev.flotilla.server.http;
 
 import dev.flotilla.wire.openai.ApiError;
+import io.helidon.http.HeaderName;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.Method;
+import io.helidon.webserver.http.ServerRequest;
 import java.net.URI;
 import java.util.HashSet;
 import java.util.Locale;
@@ -12,17 +16,67 @@ import java.util.Set;
  * or the built-in engine.
  *
  * <p>Two attacks are met. A page of another site may send a request to {@code 127.0.0.1}: a browser
- * says where the page is from ({@code Origin}), so a request that changes something must come from
- * the server's own pages or from no page. And a page may point its own name at {@code 127.0.0.1}
- * (DNS rebinding), so that it seems to be of it: then the browser still sends that name in {@code
- * Host}, so where no key protects the server the name must be an address, or one of this machine's
- * names.
+ * says where the page is from ({@code Origin}), so a request that changes something, or has an open
+ * server compute, must come from the server's own pages or from no page. And a page may point its
+ * own name at {@code 127.0.0.1} (DNS rebinding), so that it seems to be of it: then the browser
+ * still sends that name in {@code Host}, so where no key protects the server the name must be an
+ * address, or one of this machine's names.
  */
 public final class BrowserGuard {
+  private static final HeaderName FETCH_SITE = HeaderNames.create("Sec-Fetch-Site");
+
   private final String refusedHost;
+  private final String refusedPage;
   private final String server;
   private final Set<String> knownHosts = new HashSet<>();
   private final boolean hostMatters;
+
+  /**
+   * What a request says of where it comes from.
+   *
+   * @param changes whether it may change something, or begin any other work
+   * @param host the {@code Host} header, empty where there is none
+   * @param origin the {@code Origin} header, empty where there is none
+   * @param fetchSite the {@code Sec-Fetch-Site} header, empty where there is none
+   */
+  public record Source(boolean changes, String host, String origin, String fetchSite) {
+    /** That of a request. */
+    public static Source of(ServerRequest request) {
+      Method method = request.prologue().method();
+      return new Source(
+          !method.equals(Method.GET) && !method.equals(Method.HEAD),
+          header(request, HeaderNames.HOST),
+          header(request, HeaderNames.ORIGIN),
+          header(request, FETCH_SITE));
+    }
+
+    private static String header(ServerRequest request, HeaderName name) {
+      return request.headers().first(name).orElse("");
+    }
+
+    /** Whether a page that is not the server's own sent it, or a program behind a browser did. */
+    private boolean isForeign() {
+      return fetchSite.equals("cross-site") || !isOwn();
+    }
+
+    private boolean isOwn() {
+      if (origin.isEmpty()) {
+        return true;
+      }
+      try {
+        String authority = URI.create(origin).getRawAuthority();
+        return authority != null && authority.equalsIgnoreCase(host);
+      } catch (IllegalArgumentException e) {
+        return false;
+      }
+    }
+
+    /** Whether it is from a program that has its pages installed, or an extension of a browser. */
+    private boolean isInstalled() {
+      int colon = origin.indexOf("://");
+      return colon > 0 && !origin.regionMatches(true, 0, "http", 0, 4);
+    }
+  }
 
   /**
    * @param server what it calls itself, such as {@code hub}
@@ -42,6 +96,13 @@ public final class BrowserGuard {
             + " the name that this request used. Call it by its address, or "
             + remedy
             + ".";
+    refusedPage =
+        "This "
+            + server
+            + " demands no keys, so no page of another site may have it work. Ask it from a program,"
+            + " or "
+            + remedy
+            + ".";
     hostMatters = !keysDemanded;
     knownHosts.add("localhost");
     knownHosts.add(listenHost.toLowerCase(Locale.ROOT));
@@ -56,19 +117,12 @@ public final class BrowserGuard {
     }
   }
 
-  /**
-   * Why the request is refused, or nothing.
-   *
-   * @param changes whether it may change something
-   * @param host the {@code Host} header, empty where there is none
-   * @param origin the {@code Origin} header, empty where there is none
-   * @param fetchSite the {@code Sec-Fetch-Site} header, empty where there is none
-   */
-  public Optional<ApiError> refusal(boolean changes, String host, String origin, String fetchSite) {
-    if (hostMatters && !isKnown(hostName(host))) {
+  /** Why a request for the server's own state is refused, or nothing. */
+  public Optional<ApiError> refusal(Source source) {
+    if (hostMatters && !isKnown(hostName(source.host()))) {
       return refused("host_not_allowed", refusedHost);
     }
-    if (changes && (fetchSite.equals("cross-site") || !isOwn(origin, host))) {
+    if (source.changes() && source.isForeign()) {
       return refused(
           "origin_not_allowed",
           "A page of another site may not change anything on this " + server + ".");
@@ -76,20 +130,26 @@ public final class BrowserGuard {
     return Optional.empty();
   }
 
-  private static Optional<ApiError> refused(String code, String message) {
-    return Optional.of(new ApiError(403, "invalid_request_error", code, message, null, null));
+  /**
+   * Why a request for what whoever has a key may ask is refused, or nothing: where keys are
+   * demanded, that is all that matters. Where none are, programs whose pages are installed, such as
+   * editors, may ask as a command line may; a browser gives no web page their {@code Origin}.
+   */
+  public Optional<ApiError> refusalOfUse(Source source) {
+    if (!hostMatters) {
+      return Optional.empty();
+    }
+    if (!isKnown(hostName(source.host()))) {
+      return refused("host_not_allowed", refusedHost);
+    }
+    if (source.changes() && source.isForeign() && !source.isInstalled()) {
+      return refused("origin_not_allowed", refusedPage);
+    }
+    return Optional.empty();
   }
 
-  private static boolean isOwn(String origin, String host) {
-    if (origin.isEmpty()) {
-      return true;
-    }
-    try {
-      String authority = URI.create(origin).getRawAuthority();
-      return authority != null && authority.equalsIgnoreCase(host);
-    } catch (IllegalArgumentException e) {
-      return false;
-    }
+  private static Optional<ApiError> refused(String code, String message) {
+    return Optional.of(new ApiError(403, "invalid_request_error", code, message, null, null));
   }
 
   private boolean isKnown(String name) {
