@@ -5,6 +5,8 @@ import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WholeNumber;
 import dev.flotilla.hub.keys.EnrolmentTokens;
+import java.net.URI;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -38,6 +40,8 @@ public final class Tokens extends CommandGroup {
         "  flotilla tokens create --uses 5 --hours 168  for five machines, for a week",
       })
   public static final class Create implements Callable<Integer> {
+    private static final Set<String> LOOPBACK = Set.of("127.0.0.1", "localhost", "[::1]");
+
     private final Shell shell;
     @Mixin private final HubOptions hub = new HubOptions();
 
@@ -68,13 +72,21 @@ public final class Tokens extends CommandGroup {
                   JsonMapper.shared().createObjectNode().put("uses", uses).put("hours", hours));
       shell.out().println(Text.printable(answer.path("token").asString("")));
       shell.out().flush();
-      shell
-          .err()
-          .println(
-              "(shown this once; on the new machine: flotilla agent --hub "
-                  + hub.address(shell)
-                  + " --token …)");
+      shell.err().println("(shown this once; " + use(hub.address(shell)) + ")");
       return 0;
+    }
+
+    /** How it is used. What this machine calls itself no other can call. */
+    private String use(URI hubAddress) {
+      String machine = shell.machineName();
+      if (!LOOPBACK.contains(hubAddress.getHost()) || machine.isEmpty()) {
+        return "on the new machine: flotilla agent --hub " + hubAddress + " --token …";
+      }
+      String called = hubAddress.toString().replace(hubAddress.getHost(), machine);
+      return "on the new machine: flotilla agent --hub "
+          + called
+          + " --token …; a hub that listens on this machine alone is reached from here alone, at "
+          + hubAddress;
     }
   }
 

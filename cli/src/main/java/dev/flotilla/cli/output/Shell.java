@@ -2,6 +2,8 @@ package dev.flotilla.cli.output;
 
 import java.io.InputStream;
 import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;
@@ -49,6 +51,15 @@ public record Shell(
   /** A variable that is set and not empty. */
   public Optional<String> variable(String name) {
     return Optional.ofNullable(environment.get(name)).filter(value -> !value.isBlank());
+  }
+
+  /** What this machine is called by others, empty where nobody says. */
+  public String machineName() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      return variable("HOSTNAME").orElse("");
+    }
   }
 
   /** How many characters fit into a line of {@code out}; no limit where nobody looks at it. */

@@ -71,7 +71,7 @@ public final class HubCommand implements Callable<Integer> {
 
   /** The address with the machine's name in it, where others can call it. */
   private String calledFromOutside(Hub hub) {
-    String machine = ListenOptions.machineName(shell);
+    String machine = shell.machineName();
     String address = hub.address().toString();
     return listen.beyondThisMachine() && !machine.isEmpty()
         ? address.replace("127.0.0.1", machine)

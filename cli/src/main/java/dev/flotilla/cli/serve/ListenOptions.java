@@ -11,9 +11,7 @@ import dev.flotilla.hub.HubRefused;
 import dev.flotilla.hub.StartCheck;
 import dev.flotilla.hub.proof.ProofLimits;
 import dev.flotilla.server.http.HttpServer.Certificate;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -87,7 +85,7 @@ final class ListenOptions {
             Optional.ofNullable(authorities).map(file -> NamedFile.readable("--ca", file)),
             agentInside && (tls.isPresent() || !reachableByLoopback),
             allowNoKeys,
-            machineName(shell),
+            shell.machineName(),
             Version.number(),
             shell::variable,
             ProofLimits.DEFAULTS);
@@ -103,13 +101,5 @@ final class ListenOptions {
 
   boolean beyondThisMachine() {
     return listen != null && !listen.getAddress().isLoopbackAddress();
-  }
-
-  static String machineName(Shell shell) {
-    try {
-      return InetAddress.getLocalHost().getHostName();
-    } catch (UnknownHostException e) {
-      return shell.variable("HOSTNAME").orElse("");
-    }
   }
 }

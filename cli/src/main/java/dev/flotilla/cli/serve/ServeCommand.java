@@ -263,8 +263,7 @@ public final class ServeCommand implements Callable<Integer> {
         threads != null ? OptionalInt.of(threads) : OptionalInt.empty(),
         budget(),
         kvType,
-        new ServeSettings(
-            address, key, reasoning, ListenOptions.machineName(shell), ServeLimits.DEFAULT),
+        new ServeSettings(address, key, reasoning, shell.machineName(), ServeLimits.DEFAULT),
         Version.number());
   }
 
