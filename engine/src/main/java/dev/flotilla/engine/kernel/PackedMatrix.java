@@ -29,6 +29,10 @@ public final class PackedMatrix {
   static final int WIDE_BLOCK = 256;
 
   static final int BLOCK = 32;
+
+  /** In all bytes of a number it is a small one, in single and in half precision. */
+  private static final byte MADE_UP = 0x2c;
+
   static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   static final ValueLayout.OfFloat FLOAT =
@@ -104,6 +108,14 @@ public final class PackedMatrix {
     return matrix;
   }
 
+  /** A matrix whose weights mean nothing; none is zero. */
+  public static PackedMatrix madeUp(
+      TensorType type, int rows, int columns, SegmentAllocator memory) {
+    PackedMatrix matrix = new PackedMatrix(type, rows, columns, memory);
+    matrix.data.fill(MADE_UP);
+    return matrix;
+  }
+
   /** Whether weights of this type can be computed with. */
   public static boolean supports(TensorType type) {
     return Blocks.supports(type);
@@ -115,6 +127,12 @@ public final class PackedMatrix {
 
   public int columns() {
     return columns;
+  }
+
+  /** Bytes that a matrix takes when it is packed, which may be more than it takes in the file. */
+  public static long bytes(TensorType type, int rows, int columns) {
+    PackedMatrix matrix = new PackedMatrix(type, rows, columns, (_, _) -> MemorySegment.NULL);
+    return matrix.groups() * matrix.groupBytes();
   }
 
   /** Bytes that it takes. */

@@ -4,13 +4,16 @@ import dev.flotilla.gguf.GgufHeader;
 import dev.flotilla.gguf.TensorInfo;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.stream.Collectors;
 
 /** The numbers of a header that say what a model is made of, checked as they are read. */
 final class Hyperparameters {
-  private static final int SIZE_MAX = 1 << 20;
+  /** Of any dimension of a model. */
+  static final int SIZE_MAX = 1 << 20;
 
   private final GgufHeader header;
 
@@ -151,11 +154,39 @@ final class Hyperparameters {
                   shape.width(),
                   shape.feedForward()));
     }
+    checkHeads(shape);
     if (!header.metadata().bool(key("attention.causal")).orElse(true)) {
       throw new ModelRefused("attention that looks ahead (attention.causal) is not computed");
     }
     if (size("expert_count", 1) > 1) {
       throw new ModelRefused("mixtures of experts are not computed");
+    }
+  }
+
+  /**
+   * That each layer has weights for its heads: what is made in the size of the heads before weights
+   * are read, such as the cache, is then no larger than the file justifies.
+   */
+  private void checkHeads(ModelShape shape) throws ModelRefused {
+    Map<String, List<Long>> dims =
+        header.tensors().stream()
+            .collect(Collectors.toMap(TensorInfo::name, TensorInfo::dims, (one, _) -> one));
+    long width = shape.width();
+    List<Long> queries = List.of(width, (long) shape.heads() * shape.headSize());
+    List<Long> keys = List.of(width, (long) shape.kvHeads() * shape.headSize());
+    for (int layer = 0; layer < shape.layers().size(); layer++) {
+      checkDims(dims, "blk.%d.attn_q.weight".formatted(layer), queries);
+      checkDims(dims, "blk.%d.attn_k.weight".formatted(layer), keys);
+    }
+  }
+
+  private static void checkDims(Map<String, List<Long>> dims, String name, List<Long> wanted)
+      throws ModelRefused {
+    if (!dims.containsKey(name)) {
+      throw TensorFiles.lacking(name);
+    }
+    if (!dims.get(name).equals(wanted)) {
+      throw TensorFiles.otherDims(name, dims.get(name), wanted);
     }
   }
 }

@@ -22,7 +22,7 @@ record LayerWeights(
     PackedMatrix down,
     float[] feedPostNorm) {
 
-  static LayerWeights load(TensorFiles files, ModelShape shape, int layer) throws ModelRefused {
+  static LayerWeights load(Weights from, ModelShape shape, int layer) throws ModelRefused {
     String at = "blk." + layer + ".";
     int width = shape.width();
     int queries = shape.queryWidth();
@@ -31,27 +31,27 @@ record LayerWeights(
     boolean norms = shape.queryKeyNorm();
     boolean post = shape.postNorms();
     return new LayerWeights(
-        files.vector(at + "attn_norm.weight", width),
-        files.matrix(at + "attn_q.weight", queries, width),
-        files.matrix(at + "attn_k.weight", kv, width),
-        files.matrix(at + "attn_v.weight", kv, width),
-        optional(files, biases, at + "attn_q.bias", queries),
-        optional(files, biases, at + "attn_k.bias", kv),
-        optional(files, biases, at + "attn_v.bias", kv),
-        optional(files, norms, at + "attn_q_norm.weight", shape.headSize()),
-        optional(files, norms, at + "attn_k_norm.weight", shape.headSize()),
-        files.matrix(at + "attn_output.weight", width, queries),
-        optional(files, post, at + "post_attention_norm.weight", width),
-        files.vector(at + "ffn_norm.weight", width),
-        files.matrix(at + "ffn_gate.weight", shape.feedForward(), width),
-        files.matrix(at + "ffn_up.weight", shape.feedForward(), width),
-        files.matrix(at + "ffn_down.weight", width, shape.feedForward()),
-        optional(files, post, at + "post_ffw_norm.weight", width));
+        from.vector(at + "attn_norm.weight", width),
+        from.matrix(at + "attn_q.weight", queries, width),
+        from.matrix(at + "attn_k.weight", kv, width),
+        from.matrix(at + "attn_v.weight", kv, width),
+        optional(from, biases, at + "attn_q.bias", queries),
+        optional(from, biases, at + "attn_k.bias", kv),
+        optional(from, biases, at + "attn_v.bias", kv),
+        optional(from, norms, at + "attn_q_norm.weight", shape.headSize()),
+        optional(from, norms, at + "attn_k_norm.weight", shape.headSize()),
+        from.matrix(at + "attn_output.weight", width, queries),
+        optional(from, post, at + "post_attention_norm.weight", width),
+        from.vector(at + "ffn_norm.weight", width),
+        from.matrix(at + "ffn_gate.weight", shape.feedForward(), width),
+        from.matrix(at + "ffn_up.weight", shape.feedForward(), width),
+        from.matrix(at + "ffn_down.weight", width, shape.feedForward()),
+        optional(from, post, at + "post_ffw_norm.weight", width));
   }
 
-  private static float[] optional(TensorFiles files, boolean wanted, String name, int length)
+  private static float[] optional(Weights from, boolean wanted, String name, int length)
       throws ModelRefused {
-    return wanted ? files.vector(name, length) : new float[0];
+    return wanted ? from.vector(name, length) : new float[0];
   }
 
   long bytes() {

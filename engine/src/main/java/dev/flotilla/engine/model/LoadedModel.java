@@ -25,24 +25,23 @@ public final class LoadedModel implements AutoCloseable {
   private final float[] ropeFactors;
   private final Arena arena;
 
-  private LoadedModel(ModelShape shape, TensorFiles files, Arena arena) throws ModelRefused {
+  private LoadedModel(ModelShape shape, Weights weights, Arena arena) throws ModelRefused {
     this.shape = shape;
     this.arena = arena;
-    embeddings = files.matrix("token_embd.weight", shape.vocabulary(), shape.width());
-    outputNorm = files.vector("output_norm.weight", shape.width());
+    embeddings = weights.matrix("token_embd.weight", shape.vocabulary(), shape.width());
+    outputNorm = weights.vector("output_norm.weight", shape.width());
     output =
-        files.has("output.weight")
-            ? files.matrix("output.weight", shape.vocabulary(), shape.width())
+        weights.has("output.weight")
+            ? weights.matrix("output.weight", shape.vocabulary(), shape.width())
             : embeddings;
     ropeFactors =
-        files.has("rope_freqs.weight")
-            ? files.vector("rope_freqs.weight", shape.headSize() / 2)
+        weights.has("rope_freqs.weight")
+            ? weights.vector("rope_freqs.weight", shape.headSize() / 2)
             : NO_FACTORS;
     layers = new ArrayList<>();
     for (int i = 0; i < shape.layers().size(); i++) {
-      layers.add(LayerWeights.load(files, shape, i));
+      layers.add(LayerWeights.load(weights, shape, i));
     }
-    files.checkAllUsed();
   }
 
   /**
@@ -54,18 +53,12 @@ public final class LoadedModel implements AutoCloseable {
   @SuppressWarnings("MustBeClosedChecker") // the model closes it; where there is none, this does
   public static LoadedModel load(GgufHeader header, Workers workers)
       throws ModelRefused, GgufRefused {
-    String word = header.architecture();
-    Architecture architecture =
-        Architectures.named(word)
-            .orElseThrow(() ->
-                new ModelRefused(
-                    "the architecture '%s' is not computed; these are: %s"
-                        .formatted(word.replaceAll("\\p{Cntrl}", "?"), Architectures.words())));
-    ModelShape shape = architecture.shape(new Hyperparameters(header));
+    ModelShape shape = shape(header);
     Arena arena = Arena.ofShared();
     boolean loaded = false;
     try (TensorFiles files = new TensorFiles(header, new LargePages(arena), workers)) {
       LoadedModel model = new LoadedModel(shape, files, arena);
+      files.checkAllUsed();
       loaded = true;
       return model;
     } finally {
@@ -73,6 +66,39 @@ public final class LoadedModel implements AutoCloseable {
         arena.close();
       }
     }
+  }
+
+  /**
+   * A model of the same family, heads and types of weights, so small that a step of it takes next
+   * to no time: what computes the one computes the other. Its weights mean nothing.
+   *
+   * @throws ModelRefused where {@link #load} would refuse the file
+   */
+  @SuppressWarnings("MustBeClosedChecker") // the model closes it; where there is none, this does
+  public static LoadedModel miniature(GgufHeader header) throws ModelRefused {
+    ModelShape shape = shape(header).miniature();
+    Arena arena = Arena.ofShared();
+    boolean made = false;
+    try {
+      LoadedModel model = new LoadedModel(shape, new MadeUpWeights(header, arena), arena);
+      made = true;
+      return model;
+    } finally {
+      if (!made) {
+        arena.close();
+      }
+    }
+  }
+
+  static ModelShape shape(GgufHeader header) throws ModelRefused {
+    String word = header.architecture();
+    Architecture architecture =
+        Architectures.named(word)
+            .orElseThrow(() ->
+                new ModelRefused(
+                    "the architecture '%s' is not computed; these are: %s"
+                        .formatted(word.replaceAll("\\p{Cntrl}", "?"), Architectures.words())));
+    return architecture.shape(new Hyperparameters(header));
   }
 
   /** The shape of the cache, with numbers of that type. */

@@ -37,6 +37,12 @@ record ModelShape(
     boolean postNorms,
     List<Layer> layers) {
 
+  /** Among so many layers all kinds are: Gemma's windows repeat after six. */
+  static final int LAYER_KINDS = 6;
+
+  /** A multiple of all blocks of weights and activations. */
+  private static final int SMALL = 256;
+
   ModelShape {
     layers = List.copyOf(layers);
   }
@@ -49,6 +55,34 @@ record ModelShape(
    * @param ropeScale what positions are multiplied by
    */
   record Layer(int window, float ropeBase, float ropeScale) {}
+
+  /**
+   * A small one whose steps are made of the same parts: the same heads of queries to one of keys,
+   * the first layers, which are of all kinds, blocks of all sizes.
+   */
+  ModelShape miniature() {
+    int keyHeads = 1;
+    while (keyHeads < kvHeads && groupHeads() * keyHeads * headSize % SMALL != 0) {
+      keyHeads++;
+    }
+    return new ModelShape(
+        Math.min(SMALL, width),
+        groupHeads() * keyHeads,
+        keyHeads,
+        headSize,
+        Math.min(SMALL, feedForward),
+        Math.min(SMALL, vocabulary),
+        contextMax,
+        normEpsilon,
+        queryScale,
+        embeddingScale,
+        gelu,
+        halves,
+        queryKeyNorm,
+        biases,
+        postNorms,
+        layers.subList(0, Math.min(LAYER_KINDS, layers.size())));
+  }
 
   int groupHeads() {
     return heads / kvHeads;

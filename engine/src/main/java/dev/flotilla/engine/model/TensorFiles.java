@@ -18,7 +18,7 @@ import java.util.Set;
  * asked for must have the dimensions that the model's shape wants; {@link #checkAllUsed} refuses a
  * file with weights that nobody asked for, since a model without them would say something else.
  */
-final class TensorFiles implements AutoCloseable {
+final class TensorFiles implements Weights, AutoCloseable {
   private final MappedTensors tensors;
   private final Set<String> used = new HashSet<>();
   private final SegmentAllocator weights;
@@ -33,12 +33,13 @@ final class TensorFiles implements AutoCloseable {
     tensors = MappedTensors.of(header);
   }
 
-  boolean has(String name) {
+  @Override
+  public boolean has(String name) {
     return tensors.find(name).isPresent();
   }
 
-  /** A matrix of so many rows of so many columns. */
-  PackedMatrix matrix(String name, int rows, int columns) throws ModelRefused {
+  @Override
+  public PackedMatrix matrix(String name, int rows, int columns) throws ModelRefused {
     Tensor tensor = tensor(name, List.of((long) columns, (long) rows));
     if (!PackedMatrix.supports(tensor.type())) {
       throw new ModelRefused(
@@ -47,8 +48,9 @@ final class TensorFiles implements AutoCloseable {
     return PackedMatrix.pack(tensor.type(), rows, columns, tensor.data(), weights, workers);
   }
 
-  /** A vector, which files keep in single precision. */
-  float[] vector(String name, int length) throws ModelRefused {
+  /** Files keep vectors in single precision. */
+  @Override
+  public float[] vector(String name, int length) throws ModelRefused {
     Tensor tensor = tensor(name, List.of((long) length));
     if (tensor.type() != TensorType.F32) {
       throw new ModelRefused(
@@ -71,15 +73,21 @@ final class TensorFiles implements AutoCloseable {
   }
 
   private Tensor tensor(String name, List<Long> dims) throws ModelRefused {
-    Tensor tensor =
-        tensors.find(name).orElseThrow(() -> new ModelRefused("the file lacks the tensor " + name));
+    Tensor tensor = tensors.find(name).orElseThrow(() -> lacking(name));
     if (!tensor.dims().equals(dims)) {
-      throw new ModelRefused(
-          "the tensor %s has the dimensions %s, the model's are %s"
-              .formatted(name, tensor.dims(), dims));
+      throw otherDims(name, tensor.dims(), dims);
     }
     used.add(name);
     return tensor;
+  }
+
+  static ModelRefused lacking(String name) {
+    return new ModelRefused("the file lacks the tensor " + name);
+  }
+
+  static ModelRefused otherDims(String name, List<Long> dims, List<Long> wanted) {
+    return new ModelRefused(
+        "the tensor %s has the dimensions %s, the model's are %s".formatted(name, dims, wanted));
   }
 
   @Override

@@ -6,7 +6,6 @@ import dev.flotilla.engine.kernel.KvPages;
 import dev.flotilla.engine.kernel.PagedAttention;
 import dev.flotilla.engine.kernel.Workers;
 import dev.flotilla.engine.model.StepClock.Part;
-import java.lang.foreign.Arena;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.IntConsumer;
@@ -33,7 +32,7 @@ public final class Transformer implements ModelRunner, AutoCloseable {
   private final int rowsMax;
   private final Workers workers;
   private final Compute compute;
-  private final Arena arena = Arena.ofShared();
+  private final KvCache cache;
   private final KvPages pages;
   private final PagedAttention attention;
   private final Rope[] ropes;
@@ -68,27 +67,31 @@ public final class Transformer implements ModelRunner, AutoCloseable {
   private @Nullable StepClock clock;
 
   /**
-   * A runner with its cache.
+   * A runner with a cache of its own.
    *
-   * @param rowsMax rows of the largest step
    * @param blocks of the cache
+   * @param rowsMax rows of the largest step
    */
   public Transformer(LoadedModel model, KvType kvType, int blocks, int rowsMax, Workers workers) {
+    this(model, new KvCache(model.kvLayout(kvType), blocks), rowsMax, workers);
+  }
+
+  /**
+   * A runner with a cache that was made for it, which is closed with it.
+   *
+   * @param cache of the model's layout
+   * @param rowsMax rows of the largest step
+   */
+  public Transformer(LoadedModel model, KvCache cache, int rowsMax, Workers workers) {
     this.model = model;
+    this.cache = cache;
     this.rowsMax = rowsMax;
     this.workers = workers;
     shape = model.shape();
-    layout = model.kvLayout(kvType);
+    layout = cache.layout();
     int widest = Math.max(Math.max(shape.width(), shape.queryWidth()), shape.feedForward());
     compute = new Compute(workers, widest, shape.headSize(), shape.groupHeads());
-    pages =
-        new KvPages(
-            layout.layers(),
-            shape.kvHeads(),
-            shape.headSize(),
-            kvType == KvType.Q8_0,
-            blocks,
-            arena);
+    pages = cache.pages();
     attention = new PagedAttention(compute, pages, shape.groupHeads());
     Map<ModelShape.Layer, Rope> made = new HashMap<>();
     ropeOfLayer = new Rope[layout.layers()];
@@ -372,6 +375,6 @@ public final class Transformer implements ModelRunner, AutoCloseable {
 
   @Override
   public void close() {
-    arena.close();
+    cache.close();
   }
 }

@@ -5,8 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Takes the memory of the cache, so that no step ever waits for any: on threads of its own, beside
- * the first steps, which wait for the compiler most of the time. Where the system has to find a
- * gigabyte first, that takes seconds.
+ * whatever else a start does. Where the system has to find a gigabyte first, that takes seconds.
  *
  * <p>Life: {@link #start}, then {@link #await} or {@link #close}, which gives up; both return when
  * no thread touches the pages any more, so that these may be closed.
@@ -39,14 +38,19 @@ final class CacheTouch implements AutoCloseable {
 
   /** Waits until all of it is taken. */
   void await() {
-    boolean interrupted = false;
     for (Thread thread : threads) {
-      while (thread.isAlive()) {
-        try {
-          thread.join();
-        } catch (InterruptedException later) {
-          interrupted = true;
-        }
+      join(thread);
+    }
+  }
+
+  /** Waits for the end of a thread, also where this one is told to give up. */
+  static void join(Thread thread) {
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException later) {
+        interrupted = true;
       }
     }
     if (interrupted) {

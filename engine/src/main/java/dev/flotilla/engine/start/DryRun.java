@@ -24,11 +24,7 @@ import java.util.Optional;
  * the same buffers and the same code. What they leave in the cache nobody reads.
  */
 final class DryRun {
-  /** Gemma's layers are of two kinds, in turns of six. */
   private static final int LAYERS = 6;
-
-  /** Steps of the largest shape: the compilers follow the first. */
-  private static final int LARGEST = 2;
 
   /** Steps of answers in each slot, in some, and alone: each has kernels of its own. */
   private static final int SHAPES = 4;
@@ -41,7 +37,7 @@ final class DryRun {
   private static final int PROMPT_TOKENS = 20;
 
   /** An answer that is drawn as one of which nobody says how. */
-  private static final Sampling DRAWN = new Sampling(0.8, 40, 0.95, 0.05, 1, 0, 0, Bias.NONE, 1);
+  static final Sampling DRAWN = new Sampling(0.8, 40, 0.95, 0.05, 1, 0, 0, Bias.NONE, 1);
 
   private final Transformer runner;
   private final ScheduleLimits limits;
@@ -70,9 +66,7 @@ final class DryRun {
   /** Runs the steps. */
   void run() {
     runner.runFirst(LAYERS);
-    for (int i = 0; i < LARGEST; i++) {
-      run(sequences, 0, rowsEach);
-    }
+    run(sequences, 0, rowsEach);
     for (int i = 0; i < SHAPES; i++) {
       run(sequences, rowsEach - 1, 1);
       run(Math.min(SOME, sequences), rowsEach - 1, 1);
@@ -83,7 +77,8 @@ final class DryRun {
     runner.runFirst(Integer.MAX_VALUE);
   }
 
-  private void answer(Sampling sampling) {
+  /** One short answer, from the schedule to the chosen tokens. */
+  void answer(Sampling sampling) {
     int[] prompt = new int[Math.min(PROMPT_TOKENS, runner.contextMax() - 1)];
     Arrays.setAll(prompt, i -> i % runner.vocabulary());
     GenerationRequest request =
@@ -112,7 +107,8 @@ final class DryRun {
     }
   }
 
-  private void run(int count, int before, int rows) {
+  /** One step of so many sequences, each of so many rows behind so many tokens. */
+  void run(int count, int before, int rows) {
     int blocksEach = KvLayout.blocksFor(before + rows);
     step.clear();
     for (int sequence = 0; sequence < count; sequence++) {

@@ -1,30 +1,37 @@
 package dev.flotilla.engine.start;
 
 import dev.flotilla.engine.kernel.Workers;
+import dev.flotilla.engine.model.KvCache;
 import dev.flotilla.engine.model.KvLayout;
 import dev.flotilla.engine.model.LoadedModel;
 import dev.flotilla.engine.model.Transformer;
 import dev.flotilla.engine.schedule.ScheduleLimits;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
- * From weights to a runner whose cache is as large as the budget allows, and taken.
+ * From a header to a runner whose cache is as large as the budget allows, and taken.
  *
  * <p>What the process takes beside weights and cache is known when {@linkplain DryRun steps} have
- * run, and these wait for the compiler most of the time, while taking a cache may wait for the
- * system. So where the largest cache that is any use fits beside all that a process has ever been
- * seen to take, both happen at once. Else the steps run with a small cache, and the one that fits
- * is made afterwards.
+ * run; but taking a cache may wait for the system for seconds. So where the largest cache that is
+ * any use fits beside all that a process has ever been seen to take, it is made first of all, and
+ * taken while the weights are read. Else the steps run with a small cache, and the one that fits is
+ * made afterwards.
+ *
+ * <p>Life: made when the header is read, {@link #run} once when the weights are; {@link #close}
+ * frees what has not become part of a runner.
  */
-final class FirstSteps {
+final class FirstSteps implements AutoCloseable {
   /** More than a process takes beside heap, weights and cache; measured are 130 to 180 MiB. */
   private static final long PROCESS_BYTES_MAX = 384L << 20;
 
   private final StartOptions options;
-  private final LoadedModel model;
+  private final KvLayout layout;
   private final int context;
   private final ScheduleLimits limits;
-  private final Workers workers;
+  private final int threads;
+  private final CacheTouch touch;
+  private @Nullable KvCache cache;
 
   /** What they lead to: how the budget is divided, and a runner, which is to be closed. */
   record Ready(MemoryPlan plan, Transformer runner) {}
@@ -32,73 +39,97 @@ final class FirstSteps {
   /** The plan, and the runner of the steps where its cache is what the plan says. */
   private record Measured(MemoryPlan plan, Optional<Transformer> runner) {}
 
+  /**
+   * Makes a cache, and begins to take its memory.
+   *
+   * @param weightBytes what the weights will take
+   * @param threads that compute
+   */
   FirstSteps(
       StartOptions options,
-      LoadedModel model,
+      KvLayout layout,
       int context,
+      long weightBytes,
       ScheduleLimits limits,
-      Workers workers) {
+      int threads) {
     this.options = options;
-    this.model = model;
+    this.layout = layout;
     this.context = context;
     this.limits = limits;
-    this.workers = workers;
+    this.threads = threads;
+    int stepBlocks = DryRun.blocks(limits);
+    long most = (long) KvLayout.blocksFor(context) * options.slots();
+    boolean whole = most >= stepBlocks && fits(most, weightBytes);
+    KvCache made = new KvCache(layout, whole ? (int) most : stepBlocks);
+    cache = made;
+    touch = CacheTouch.start(made.pages(), threads);
+  }
+
+  private boolean fits(long blocks, long weightBytes) {
+    long others = weightBytes + Runtime.getRuntime().maxMemory() + PROCESS_BYTES_MAX;
+    return blocks <= Integer.MAX_VALUE
+        && blocks * layout.blockBytes() <= options.budget().bytes() - others;
   }
 
   /** Runs the steps, takes the cache, and says in {@code times} what that took. */
-  Ready run(StartTimes times) throws StartRefused {
-    Measured measured = measure(times);
+  Ready run(LoadedModel model, Workers workers, StartTimes times) throws StartRefused {
+    Measured measured = measure(model, workers, times);
     // The steps' own runner is gone here: the heap need not hold two.
-    Transformer runner = measured.runner().orElseGet(() -> taken(measured.plan().blocks()));
+    Transformer runner =
+        measured.runner().orElseGet(() -> taken(model, workers, measured.plan().blocks()));
     times.passed("cache");
     return new Ready(measured.plan(), runner);
   }
 
-  private Measured measure(StartTimes times) throws StartRefused {
-    int stepBlocks = DryRun.blocks(limits);
-    long most = (long) KvLayout.blocksFor(context) * options.slots();
-    Transformer runner = runner(most >= stepBlocks && fits(most) ? (int) most : stepBlocks);
+  private Measured measure(LoadedModel model, Workers workers, StartTimes times)
+      throws StartRefused {
+    Transformer runner = new Transformer(model, handedOver(), limits.rowsMax(), workers);
     boolean kept = false;
-    try (CacheTouch touch = CacheTouch.start(runner.pages(), workers.size())) {
+    try {
       new DryRun(runner, limits).run();
       times.passed("first steps");
       touch.await();
-      MemoryPlan plan = plan(ProcessMemory.measure(model.weightBytes() + runner.pages().bytes()));
+      long known = model.weightBytes() + runner.pages().bytes();
+      MemoryPlan plan = plan(model.weightBytes(), ProcessMemory.measure(known));
       kept = plan.blocks() == runner.kvBlocks();
       return new Measured(plan, kept ? Optional.of(runner) : Optional.empty());
     } finally {
       if (!kept) {
+        touch.close();
         runner.close();
       }
     }
   }
 
-  private boolean fits(long blocks) {
-    long cache = blocks * model.kvLayout(options.kvType()).blockBytes();
-    long others = model.weightBytes() + Runtime.getRuntime().maxMemory() + PROCESS_BYTES_MAX;
-    return blocks <= Integer.MAX_VALUE && cache <= options.budget().bytes() - others;
-  }
-
-  @SuppressWarnings("MustBeClosedChecker") // whoever asks for the runner
-  private Transformer runner(int blocks) {
-    return new Transformer(model, options.kvType(), blocks, limits.rowsMax(), workers);
-  }
-
-  private Transformer taken(int blocks) {
-    Transformer made = runner(blocks);
-    try (CacheTouch touch = CacheTouch.start(made.pages(), workers.size())) {
-      touch.await();
+  private KvCache handedOver() {
+    KvCache made = cache;
+    if (made == null) {
+      throw new IllegalStateException("run twice, or behind close");
     }
+    cache = null;
     return made;
   }
 
-  private MemoryPlan plan(ProcessMemory process) throws StartRefused {
+  private Transformer taken(LoadedModel model, Workers workers, int blocks) {
+    KvCache made = new KvCache(layout, blocks);
+    try (CacheTouch all = CacheTouch.start(made.pages(), threads)) {
+      all.await();
+    }
+    return new Transformer(model, made, limits.rowsMax(), workers);
+  }
+
+  private MemoryPlan plan(long weightBytes, ProcessMemory process) throws StartRefused {
     return MemoryPlan.of(
-        options.budget(),
-        model.weightBytes(),
-        process,
-        model.kvLayout(options.kvType()).blockBytes(),
-        context,
-        options.slots());
+        options.budget(), weightBytes, process, layout.blockBytes(), context, options.slots());
+  }
+
+  @Override
+  public void close() {
+    touch.close();
+    KvCache left = cache;
+    if (left != null) {
+      cache = null;
+      left.close();
+    }
   }
 }

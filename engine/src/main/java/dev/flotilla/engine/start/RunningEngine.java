@@ -3,6 +3,7 @@ package dev.flotilla.engine.start;
 import dev.flotilla.engine.Engine;
 import dev.flotilla.engine.kernel.Workers;
 import dev.flotilla.engine.model.LoadedModel;
+import dev.flotilla.engine.model.ModelOutline;
 import dev.flotilla.engine.model.ModelRefused;
 import dev.flotilla.engine.model.Transformer;
 import dev.flotilla.engine.schedule.ScheduleLimits;
@@ -26,10 +27,10 @@ import java.util.function.Consumer;
 /**
  * An engine that serves: everything made in the order of need, and ended the other way round.
  *
- * <p>The way of a start: the address, which has to be free, the header, the weights, which are
- * repacked, {@linkplain FirstSteps first steps} that say what memory the process takes and make the
- * compilers work; then the arithmetic and the listener. What can't be is refused as early as it is
- * known.
+ * <p>The way of a start: the address, which has to be free, the header; then the weights, which are
+ * repacked, while {@linkplain FirstCalls first calls} make the compilers work and the cache's
+ * memory is taken; {@linkplain FirstSteps first steps} that say what memory the process takes; then
+ * the arithmetic and the listener. What can't be is refused as early as it is known.
  */
 public final class RunningEngine implements AutoCloseable {
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
@@ -43,16 +44,29 @@ public final class RunningEngine implements AutoCloseable {
     try {
       FreeAddress.check(options.settings().listen(), "server");
       GgufHeader header = GgufHeader.read(options.model());
-      ServedModel served = served(options, header);
       tooLarge(options, header);
       heapTooSmall(options, header);
-      times.passed("tokenizer and template");
+      ModelOutline outline = ModelOutline.of(header);
+      int context = context(options, outline);
+      ScheduleLimits limits = limits(options.slots());
       Workers workers = keep(new Workers(options.threads().orElseGet(Machine::physicalCores)));
+      FirstCalls calls = keep(FirstCalls.start(header, options.kvType()));
+      FirstSteps steps =
+          keep(
+              new FirstSteps(
+                  options,
+                  outline.kvLayout(options.kvType()),
+                  context,
+                  outline.weightBytes(),
+                  limits,
+                  workers.size()));
+      ServedModel served = served(options, header);
+      times.passed("tokenizer and template");
       LoadedModel model = keep(LoadedModel.load(header, workers));
       times.passed("weights");
-      int context = context(options, model);
-      ScheduleLimits limits = limits(options.slots());
-      FirstSteps.Ready first = new FirstSteps(options, model, context, limits, workers).run(times);
+      calls.await();
+      times.passed("first calls");
+      FirstSteps.Ready first = steps.run(model, workers, times);
       Transformer runner = keep(first.runner());
       MemoryPlan plan = first.plan();
       plan.lines().forEach(tell);
@@ -140,7 +154,7 @@ public final class RunningEngine implements AutoCloseable {
     }
   }
 
-  private static int context(StartOptions options, LoadedModel model) throws StartRefused {
+  private static int context(StartOptions options, ModelOutline model) throws StartRefused {
     int most = model.contextMax();
     int context = options.context().orElse(Math.min(most, StartOptions.CONTEXT_DEFAULT));
     if (context > most) {

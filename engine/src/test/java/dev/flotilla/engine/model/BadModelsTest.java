@@ -18,8 +18,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -92,6 +95,45 @@ class BadModelsTest {
   }
 
   @Test
+  void headsThatTheWeightsDoNotHaveAreRefusedBeforeACacheIsMadeForThem() throws Exception {
+    Path file = RandomModel.small(Family.QWEN_2, folder.resolve("m.gguf"), 6, RandomBlocks.Q4_0);
+    Path wrong = folder.resolve("wrong.gguf");
+    Map<String, Integer> heads =
+        Stream.of(
+                "attention.head_count",
+                "attention.head_count_kv",
+                "attention.key_length",
+                "attention.value_length",
+                "rope.dimension_count")
+            .collect(Collectors.toMap(key -> "qwen2." + key, _ -> 1 << 16));
+    rewrite(file, wrong, heads); // 2^16 heads of 2^16 numbers: more than an int counts
+
+    assertThatThrownBy(() -> ModelOutline.of(GgufHeader.read(wrong)))
+        .isInstanceOf(ModelRefused.class)
+        .hasMessageContaining("blk.0.attn_q.weight has the dimensions");
+  }
+
+  private static void rewrite(Path file, Path to, Map<String, Integer> numbers) throws Exception {
+    GgufWriter changed = new GgufWriter();
+    GgufKeys.of(file, "")
+        .forEach((key, value) -> {
+          if (!numbers.containsKey(key)) {
+            changed.raw(key, value.type(), value.bytes());
+          }
+        });
+    numbers.forEach(changed::u32);
+    copyTensors(file, changed);
+    changed.write(to);
+  }
+
+  private static void copyTensors(Path file, GgufWriter to) throws Exception {
+    for (TensorInfo tensor : GgufHeader.read(file).tensors()) {
+      long[] dims = tensor.dims().stream().mapToLong(Long::longValue).toArray();
+      to.tensor(tensor.name(), tensor.typeId(), dims);
+    }
+  }
+
+  @Test
   void aVocabularyThatIsNotTheWeightsIsRefusedWithBothNumbers() throws Exception {
     Path file = RandomModel.small(Family.QWEN_2, folder.resolve("m.gguf"), 5, RandomBlocks.Q4_0);
     GgufWriter shorter = new GgufWriter();
@@ -103,10 +145,7 @@ class BadModelsTest {
             shorter.raw(key, value.type(), value.bytes());
           }
         });
-    for (TensorInfo tensor : GgufHeader.read(file).tensors()) {
-      long[] dims = tensor.dims().stream().mapToLong(Long::longValue).toArray();
-      shorter.tensor(tensor.name(), tensor.typeId(), dims);
-    }
+    copyTensors(file, shorter);
     Path wrong = shorter.write(folder.resolve("wrong.gguf"));
     try (Workers workers = new Workers(1)) {
       assertThatThrownBy(() -> LoadedModel.load(GgufHeader.read(wrong), workers).close())
@@ -118,8 +157,15 @@ class BadModelsTest {
 
   /** Why it was refused; empty where a step of it was computed. */
   private static Optional<String> compute(Path file, Workers workers) throws IOException {
-    try (LoadedModel model = LoadedModel.load(GgufHeader.read(file), workers);
+    // in the order of a start: cache and miniature are made before the weights are read
+    try (KvCache cache =
+            new KvCache(ModelOutline.of(GgufHeader.read(file)).kvLayout(KvType.F16), 2);
+        LoadedModel miniature = LoadedModel.miniature(GgufHeader.read(file));
+        Transformer first = new Transformer(miniature, KvType.F16, 2, 8, workers);
+        LoadedModel model = LoadedModel.load(GgufHeader.read(file), workers);
         Transformer runner = new Transformer(model, KvType.F16, 2, 8, workers)) {
+      assertThat(cache.pages().bytes()).isEqualTo(runner.pages().bytes());
+      new Conversation(first).say(List.of(1, 2, 3));
       new Conversation(runner).say(List.of(1, 2, 3));
       return Optional.empty();
     } catch (GgufRefused | ModelRefused refused) {
