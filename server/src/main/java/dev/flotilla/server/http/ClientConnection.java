@@ -102,6 +102,9 @@ public final class ClientConnection extends ContextAround
 
   private boolean isGone;
 
+  /** When something arrived last of what is dropped. */
+  private volatile long heardNanos;
+
   ClientConnection(ConnectionContext context, ClientConnections all) {
     super(context);
     this.all = all;
@@ -278,22 +281,29 @@ public final class ClientConnection extends ContextAround
       return;
     }
     phase.set(Phase.CUT);
-    Thread end =
-        Thread.ofVirtual()
-            .name("client-linger")
-            .start(() -> {
-              try {
-                Thread.sleep(all.limits().lingerTime());
-                closeSocket();
-              } catch (InterruptedException endedBefore) {
-                // Nothing to close: the client has gone.
-                return;
-              }
-            });
+    heardNanos = all.nanos();
+    Thread end = Thread.ofVirtual().name("client-linger").start(this::closeAfterLinger);
     while (next() != null) {
-      // what nobody will look at
+      // Nobody will look at it. A client that still sends has not begun to read.
+      heardNanos = all.nanos();
     }
     end.interrupt();
+  }
+
+  private void closeAfterLinger() {
+    long due = all.nanos() + all.limits().bodyTime().toNanos();
+    long quiet = all.limits().lingerTime().toNanos();
+    try {
+      for (long now = all.nanos(), left;
+          (left = Math.min(heardNanos + quiet - now, due - now)) > 0;
+          now = all.nanos()) {
+        TimeUnit.NANOSECONDS.sleep(left);
+      }
+      closeSocket();
+    } catch (InterruptedException endedBefore) {
+      // Nothing to close: the client has gone.
+      return;
+    }
   }
 
   /** Whether more of a head has arrived than a head may have. */

@@ -12,8 +12,9 @@ import java.time.Duration;
  * @param writeTime how long a client may refuse to take what was written for it
  * @param idle how long a connection may wait for its next request
  * @param connectionsMax connections at once
- * @param lingerTime how long the rest of a refused body is read and dropped, so that the client
- *     sees the refusal before the connection closes
+ * @param lingerTime the rest of a refused body is read and dropped until nothing arrives for so
+ *     long, for {@code bodyTime} at most, so that the client sees the refusal before the connection
+ *     closes
  * @param partingTime how long a connection whose stream was cut stays open behind the error event,
  *     unless its client closes first: clients that find the end before they have read what came
  *     before it drop that
