@@ -101,9 +101,9 @@ public final class Agent implements AutoCloseable {
       throws AgentRefused, IOException {
     NodeProbe probe = new NodeProbe(engines::engines);
     NodeFacts facts = probe.probe();
-    String node = name(config.node(), facts.host());
     HubDialer dialer = new HubDialer(config.hub(), config.authorities(), config.lanes());
     AgentIdentity identity = AgentIdentity.open(config.home());
+    String node = name(config.node().isPresent() ? config.node() : identity.node(), facts.host());
     Outbox outbox = new Outbox(config.lanes(), InstantSource.system());
     ModelStore models =
         new ModelStore(config.home().resolve("models"), config.environment(), config.downloads());
@@ -179,8 +179,8 @@ public final class Agent implements AutoCloseable {
   }
 
   /**
-   * The name that was asked for, or the host's with every character that a name can't have turned
-   * into a dash.
+   * The name that was asked for or is known, or the host's with every character that a name can't
+   * have turned into a dash.
    *
    * @throws AgentRefused where the one that was asked for is none
    */

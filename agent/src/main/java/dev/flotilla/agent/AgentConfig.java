@@ -16,7 +16,8 @@ import java.util.Optional;
  * @param home the agent's state folder
  * @param version the agent's version, as it tells the hub
  * @param token for the enrolment, a secret; not needed once enrolled
- * @param node the node's name in the fleet; without it the machine's host name, made valid
+ * @param node the node's name in the fleet; without it the one that the agent enrolled under, else
+ *     the machine's host name, made valid
  * @param authorities PEM file of the authorities that the hub's certificate is verified against;
  *     without it the machine's own
  * @param environment looked up for {@code HF_ENDPOINT} and {@code HF_TOKEN}
@@ -39,8 +40,8 @@ public record AgentConfig(
   }
 
   /**
-   * An agent that is enrolled already, under the machine's name, with the machine's authorities,
-   * the process's environment and the default limits, which is never replaced.
+   * An agent that is enrolled already, under the name that it has there, with the machine's
+   * authorities, the process's environment and the default limits, which is never replaced.
    */
   public static AgentConfig of(HubAddress hub, Path home, String version) {
     return new AgentConfig(
@@ -79,6 +80,12 @@ public record AgentConfig(
   /** Token and environment are left out: they are secrets, or may hold some. */
   @Override
   public String toString() {
-    return "AgentConfig[" + hub + ", " + home + ", " + node.orElse("named by the host") + "]";
+    return "AgentConfig["
+        + hub
+        + ", "
+        + home
+        + ", "
+        + node.orElse("named as enrolled, or by the host")
+        + "]";
   }
 }

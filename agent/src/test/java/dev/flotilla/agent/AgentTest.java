@@ -75,6 +75,19 @@ class AgentTest {
   }
 
   @Test
+  void anAgentThatEnrolledUnderANameStartsUnderItAgainUnasked() throws Exception {
+    try (Agent first = start("laptop")) {
+      await().until(first::isConnected);
+    }
+    AgentConfig unnamed = AgentConfig.of(hub.address(), home, "0.1.0");
+    try (Agent again = Agent.start(unnamed, engines, terminal)) {
+      assertThat(again.node()).isEqualTo("laptop");
+      await().until(again::isConnected);
+    }
+    assertThat(hub.enrolments).hasSize(1);
+  }
+
+  @Test
   void whatHappensIsToldToTheHubAndToThisTerminal() throws Exception {
     try (Agent agent = start("node-1")) {
       FakeHub.Control control = hub.nextControl();

@@ -1,6 +1,7 @@
 package dev.flotilla.agent.lanes;
 
 import dev.flotilla.wire.files.OwnerOnly;
+import dev.flotilla.wire.text.Names;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -15,18 +16,19 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Who the agent of one home folder is: {@code HOME/agent/id}, {@code generation} and {@code
- * credential}.
+ * Who the agent of one home folder is: {@code HOME/agent/id}, {@code generation}, {@code node} and
+ * {@code credential}.
  *
  * <p>The id is random and made once; a hub tells two agents of one name apart by it. The generation
  * grows with every {@link #open}, and is on the disk before anything is done under it, so two runs
- * of an agent never have the same one. The credential is a secret: its file has mode 600 from its
- * first byte on. Each file is replaced in one step. The caller holds the home's lock.
+ * of an agent never have the same one. The credential is a secret, and good for the node's name
+ * that it was given for, which stands beside it: its file has mode 600 from its first byte on. Each
+ * file is replaced in one step. The caller holds the home's lock.
  */
 public final class AgentIdentity {
   private static final Pattern ID = Pattern.compile("[0-9a-f]{32}");
   private static final Pattern NUMBER = Pattern.compile("\\d{1,18}");
-  private static final Pattern CREDENTIAL = Pattern.compile("[!-~]{1,1024}");
+  private static final Pattern PRINTABLE = Pattern.compile("[!-~]{1,1024}");
 
   private final Path folder;
   private final String agentId;
@@ -72,15 +74,26 @@ public final class AgentIdentity {
     return generation;
   }
 
-  /** What the hub gave this agent when it enrolled; a secret. */
-  Optional<String> credential() throws IOException {
-    return read(folder, "credential", CREDENTIAL);
+  /** The node's name that this agent enrolled under; empty where it never did. */
+  public Optional<String> node() throws IOException {
+    Optional<String> node = read(folder, "node", PRINTABLE);
+    if (node.flatMap(Names::nodeProblem).isPresent()) {
+      throw unreadable(folder.resolve("node"));
+    }
+    return node;
   }
 
-  void keepCredential(String credential) throws IOException {
-    if (!CREDENTIAL.matcher(credential).matches()) {
+  /** What the hub gave this agent when it enrolled; a secret. */
+  Optional<String> credential() throws IOException {
+    return read(folder, "credential", PRINTABLE);
+  }
+
+  /** Keeps what the hub gave this agent for its node's name. */
+  void keepCredential(String node, String credential) throws IOException {
+    if (!PRINTABLE.matcher(credential).matches()) {
       throw new IOException("the hub's credential is not one: it must be printable ASCII");
     }
+    replace(folder, "node", node);
     replace(folder, "credential", credential);
   }
 

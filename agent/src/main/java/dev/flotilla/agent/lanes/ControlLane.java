@@ -263,7 +263,7 @@ public final class ControlLane implements AutoCloseable {
         new Enrolment(dialer).enrol(self.token().get(), self.node(), self.identity().agentId());
     return switch (result) {
       case Enrolment.Result.Enrolled enrolled -> {
-        self.identity().keepCredential(enrolled.credential());
+        self.identity().keepCredential(self.node(), enrolled.credential());
         LOG.log(System.Logger.Level.INFO, "Enrolled as {0}", self.node());
         yield Optional.empty();
       }

@@ -28,7 +28,7 @@ class AgentIdentityTest {
     AgentIdentity identity = AgentIdentity.open(home);
     assertThat(identity.credential()).isEmpty();
 
-    identity.keepCredential("secret");
+    identity.keepCredential("node-1", "secret");
 
     assertThat(AgentIdentity.open(home).credential()).contains("secret");
     Path file = home.resolve("agent/credential");
@@ -41,9 +41,23 @@ class AgentIdentityTest {
   void aCredentialThatCouldBreakAHeaderIsNotKept() throws Exception {
     AgentIdentity identity = AgentIdentity.open(home);
 
-    assertThatThrownBy(() -> identity.keepCredential("a\r\nx-evil: 1"))
+    assertThatThrownBy(() -> identity.keepCredential("node-1", "a\r\nx-evil: 1"))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("printable ASCII");
+  }
+
+  @Test
+  void theNameStandsBesideTheCredential() throws Exception {
+    AgentIdentity identity = AgentIdentity.open(home);
+    assertThat(identity.node()).isEmpty();
+
+    identity.keepCredential("laptop", "secret");
+    assertThat(AgentIdentity.open(home).node()).contains("laptop");
+
+    Files.writeString(home.resolve("agent/node"), "../laptop");
+    assertThatThrownBy(identity::node)
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("node is damaged");
   }
 
   @Test

@@ -206,7 +206,7 @@ class ControlLaneTest {
 
   @Test
   void aHubThatForgotAnAgentWithoutATokenEndsIt() throws Exception {
-    AgentIdentity.open(home).keepCredential("old");
+    AgentIdentity.open(home).keepCredential("node-1", "old");
     start(Optional.empty());
 
     assertThat(end().code()).isEqualTo("bad-credential");

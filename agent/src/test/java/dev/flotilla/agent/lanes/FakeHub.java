@@ -98,7 +98,7 @@ public final class FakeHub implements AutoCloseable {
 
   final BlockingQueue<Control> controls = new ArrayBlockingQueue<>(100);
   final BlockingQueue<Lane> work = new ArrayBlockingQueue<>(100);
-  final List<String> enrolments = new CopyOnWriteArrayList<>();
+  public final List<String> enrolments = new CopyOnWriteArrayList<>();
   final List<Hello> hellos = new CopyOnWriteArrayList<>();
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
   private volatile @Nullable ServerSocket server;

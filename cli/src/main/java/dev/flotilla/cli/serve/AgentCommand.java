@@ -33,7 +33,7 @@ import picocli.CommandLine.Option;
     name = "agent",
     description = "Lends this machine to a hub: dials it, starts engines, relays requests.",
     footer = {
-      "%nThe token is needed once; later starts use the credential that the hub gave for it.",
+      "%nToken and name are needed once; later starts use the credential that the hub gave for them.",
       "What the hub may have started here is in HOME/agent/policy.yaml, which it can't change.",
       "%nExamples:",
       "  flotilla agent --hub http://10.0.0.5:8484 --token ft-…",
@@ -60,7 +60,8 @@ public final class AgentCommand implements Callable<Integer> {
   @Option(
       names = "--name",
       paramLabel = "NAME",
-      description = "This node's name in the fleet (default: the machine's).")
+      description =
+          "This node's name in the fleet (default: the one that it joined under, else the machine's).")
   private @Nullable String name;
 
   @Option(
