@@ -1,8 +1,8 @@
 package dev.flotilla.agent.process;
 
-import dev.flotilla.testkit.real.Execute;
 import dev.flotilla.wire.fleet.WorkerReport;
 import dev.flotilla.wire.fleet.WorkerReport.Phase;
+import dev.flotilla.wire.process.Execute;
 import java.nio.file.Path;
 import java.util.List;
 

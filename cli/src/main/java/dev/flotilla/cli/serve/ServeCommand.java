@@ -11,6 +11,7 @@ import dev.flotilla.engine.model.KvType;
 import dev.flotilla.engine.serve.ServeLimits;
 import dev.flotilla.engine.serve.ServeSettings;
 import dev.flotilla.engine.start.Budget;
+import dev.flotilla.engine.start.HeapTooSmall;
 import dev.flotilla.engine.start.RunningEngine;
 import dev.flotilla.engine.start.StartOptions;
 import dev.flotilla.engine.start.StartRefused;
@@ -28,8 +29,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /**
@@ -54,6 +57,8 @@ public final class ServeCommand implements Callable<Integer> {
   private static final String VECTORS = "jdk.incubator.vector";
 
   private final Shell shell;
+
+  @Spec private @Nullable CommandSpec spec;
 
   @Parameters(
       paramLabel = "MODEL",
@@ -218,6 +223,8 @@ public final class ServeCommand implements Callable<Integer> {
       greet(engine, options);
       signal.await();
       say(StopSignal.stopping(ServeLimits.DEFAULT.server().stopTime()));
+    } catch (HeapTooSmall e) {
+      enlarge(e);
     } catch (StartRefused | IOException e) {
       throw new Failure(String.valueOf(e.getMessage()), e);
     } finally {
@@ -225,6 +232,22 @@ public final class ServeCommand implements Callable<Integer> {
       signal.ended();
     }
     return 0;
+  }
+
+  /** Goes on as a process with a larger heap; where that can't be, says what to do. */
+  private void enlarge(HeapTooSmall small) {
+    if (!LargerHeap.isAllowed(shell) || spec == null) {
+      throw new Failure(String.valueOf(small.getMessage()), small);
+    }
+    say(
+        "the model wants a heap of %d MiB: starting once more with that"
+            .formatted(small.neededBytes() >> 20));
+    try {
+      LargerHeap.of(small.neededBytes())
+          .start(spec.root().commandLine().getParseResult().originalArgs());
+    } catch (IllegalStateException refused) {
+      throw new Failure(small.getMessage() + " (" + refused.getMessage() + ")", refused);
+    }
   }
 
   private static void wantVectors() {

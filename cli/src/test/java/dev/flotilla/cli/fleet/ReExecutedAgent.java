@@ -1,8 +1,8 @@
 package dev.flotilla.cli.fleet;
 
 import dev.flotilla.cli.Main;
-import dev.flotilla.testkit.real.Execute;
 import dev.flotilla.testkit.real.ProcessTree;
+import dev.flotilla.wire.process.Execute;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

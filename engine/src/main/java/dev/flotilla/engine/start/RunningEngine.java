@@ -50,7 +50,7 @@ public final class RunningEngine implements AutoCloseable {
       int context = context(options, outline);
       ScheduleLimits limits = limits(options.slots());
       Workers workers = keep(new Workers(options.threads().orElseGet(Machine::physicalCores)));
-      FirstCalls calls = keep(FirstCalls.start(header, options.kvType()));
+      FirstCalls calls = keep(FirstCalls.start(outline, options.kvType()));
       FirstSteps steps =
           keep(
               new FirstSteps(
@@ -62,7 +62,7 @@ public final class RunningEngine implements AutoCloseable {
                   workers.size()));
       ServedModel served = served(options, header);
       times.passed("tokenizer and template");
-      LoadedModel model = keep(LoadedModel.load(header, workers));
+      LoadedModel model = keep(LoadedModel.load(outline, workers));
       times.passed("weights");
       calls.await();
       times.passed("first calls");
@@ -143,14 +143,11 @@ public final class RunningEngine implements AutoCloseable {
     }
   }
 
-  private static void heapTooSmall(StartOptions options, GgufHeader header) throws StartRefused {
+  private static void heapTooSmall(StartOptions options, GgufHeader header) throws HeapTooSmall {
     long needed = EngineHeap.bytes(header, options.slots());
     // The JVM holds a part of what it was given back for itself.
     if (Runtime.getRuntime().maxMemory() < needed - needed / 16) {
-      throw new StartRefused(
-          "this model with %d slots wants a heap of %d MiB, and the process has one of %d: start it"
-                  .formatted(options.slots(), needed >> 20, Runtime.getRuntime().maxMemory() >> 20)
-              + " with FLOTILLA_JAVA_OPTS='-Xms%1$dm -Xmx%1$dm'".formatted(needed >> 20));
+      throw new HeapTooSmall(needed, options.slots());
     }
   }
 

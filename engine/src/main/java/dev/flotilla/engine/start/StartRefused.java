@@ -1,7 +1,7 @@
 package dev.flotilla.engine.start;
 
 /** The engine can't serve that model in that way; the message says why and what would do. */
-public final class StartRefused extends Exception {
+public sealed class StartRefused extends Exception permits HeapTooSmall {
   private static final long serialVersionUID = 1L;
 
   public StartRefused(String message) {
