@@ -26,6 +26,9 @@ import org.junit.jupiter.params.provider.ValueSource;
  * $V} is {@code HOME/versions}; the launcher's own version is 0.1.0, in an unpacked release.
  */
 final class AgentLauncherTest {
+  /** Seconds of trial that are not over before {@link #LIMIT} is, however slow the machine. */
+  private static final String LONG = "600";
+
   private static final Duration LIMIT = Duration.ofSeconds(40);
 
   /** What an agent of 0.1.0 does that was offered 0.2.0; where that failed, it stays. */
@@ -145,12 +148,13 @@ final class AgentLauncherTest {
     own(WANTS_0_2_0);
     version("0.2.0", "exec sleep 600\n");
 
-    Ended ended = launch();
+    Ended ended = new Call("3", List.of()).ended();
 
     assertThat(ended.code()).as(ended.said()).isZero();
-    assertThat(failure("0.2.0")).containsExactly("1", "it had not connected to the hub within 1 s");
+    assertThat(failure("0.2.0")).containsExactly("1", "it had not connected to the hub within 3 s");
     assertThat(alive()).isEmpty();
-    assertThat(runs()).containsExactly("own", "0.2.0", "own");
+    // Where the machine is busy enough the new version has not come to its first line in its time.
+    assertThat(runs()).startsWith("own").endsWith("own").hasSizeBetween(2, 3);
   }
 
   @Test
@@ -257,7 +261,7 @@ final class AgentLauncherTest {
         echo 0.2.0 > "$V/accepted"
         until [ ! -e "$V/before" ]; do sleep 0.05; done
         """);
-    Call first = new Call("600", List.of());
+    Call first = new Call(LONG, List.of());
     await().atMost(LIMIT).until(() -> runs().contains("0.2.0"));
 
     Ended second = launch();
@@ -285,7 +289,7 @@ final class AgentLauncherTest {
   void whoStopsItStopsItsAgentWhichMayTakeItsTime(String signal, int code) throws Exception {
     own(
         "trap 'sleep 0.3; echo stopped; exit 7' TERM\n: > \"$V/up\"\nwhile :; do sleep 0.05; done\n");
-    Call call = new Call("600", HEARS_INT);
+    Call call = new Call(LONG, HEARS_INT);
     await().atMost(LIMIT).until(() -> Files.exists(versions().resolve("up")));
 
     new ProcessBuilder("kill", "-" + signal, "" + call.process.pid()).start().waitFor();
@@ -299,7 +303,7 @@ final class AgentLauncherTest {
   @Test
   void theAgentKnowsItsLauncherAndGetsItsArgumentsWhole() throws Exception {
     own("echo \"$FLOTILLA_LAUNCHER=$PPID\"\nfor word in \"$@\"; do echo \"[$word]\"; done\n");
-    Call call = new Call("1", List.of(), "--name", "two words");
+    Call call = new Call(LONG, List.of(), "--name", "two words");
     Ended ended = call.ended();
     assertThat(ended.said())
         .contains(call.process.pid() + "=" + call.process.pid())
@@ -362,7 +366,7 @@ final class AgentLauncherTest {
   }
 
   private Ended launch() throws Exception {
-    return new Call("1", List.of()).ended();
+    return new Call(LONG, List.of()).ended();
   }
 
   private record Ended(int code, String said) {}

@@ -205,9 +205,11 @@ final class MainTest {
 
   @Test
   void aMissingFileIsSaid() {
-    assertThat(shell.run("apply", "/nowhere/fleet.yaml")).isEqualTo(1);
+    assertThat(shell.run("apply", "/nowhere/fleet.yaml")).isEqualTo(2);
+    assertThat(shell.err()).startsWith("flotilla: there is no file /nowhere/fleet.yaml\n");
 
-    assertThat(shell.err()).isEqualTo("flotilla: no file /nowhere/fleet.yaml\n");
+    assertThat(shell.run("sweep", "--compare", "/nowhere/a.json", "/nowhere/b.json")).isEqualTo(2);
+    assertThat(shell.err()).contains("flotilla: --compare: there is no file /nowhere/a.json\n");
   }
 
   @Test

@@ -24,6 +24,7 @@ import dev.flotilla.bench.sweep.Swept;
 import dev.flotilla.bench.sweep.Trials;
 import dev.flotilla.cli.home.HomeOptions;
 import dev.flotilla.cli.output.Failure;
+import dev.flotilla.cli.output.NamedFile;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Text;
 import dev.flotilla.cli.output.WrongUsage;
@@ -202,7 +203,7 @@ public final class SweepCommand implements Callable<Integer> {
 
   private Saved read(Path file) {
     try {
-      return new ResultFiles().read(file);
+      return new ResultFiles().read(NamedFile.readable("--compare", file));
     } catch (IOException e) {
       throw new Failure("--compare: " + e.getMessage(), e);
     }

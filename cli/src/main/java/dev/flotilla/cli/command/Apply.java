@@ -7,6 +7,7 @@ import dev.flotilla.cli.output.Format;
 import dev.flotilla.cli.output.Shell;
 import dev.flotilla.cli.output.Style;
 import dev.flotilla.cli.output.Text;
+import dev.flotilla.cli.output.WrongUsage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -90,7 +91,7 @@ public final class Apply implements Callable<Integer> {
         }
       }
     } catch (NoSuchFileException e) {
-      throw new Failure("no file " + file, e);
+      throw new WrongUsage("there is no file " + file, e);
     } catch (IOException e) {
       throw new Failure("can't read " + file + ": " + e.getMessage(), e);
     }

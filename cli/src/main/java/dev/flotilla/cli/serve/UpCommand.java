@@ -206,7 +206,7 @@ public final class UpCommand implements Callable<Integer> {
       report.say(
           "               -d '{\"model\":\""
               + Text.printable(names.getFirst())
-              + "\",\"messages\":[{\"role\":\"user\",\"content\":\"Say hi\"}]}'");
+              + "\",\"max_tokens\":64,\"messages\":[{\"role\":\"user\",\"content\":\"Say hi\"}]}'");
     }
   }
 }

@@ -96,7 +96,7 @@ final class UpdateIT {
     Files.write(stored, bytes);
     Path home = folder.resolve("box");
     try (LaunchedAgent agent =
-        LaunchedAgent.start(folder, home, url(), hub.tokens().oneShot(), signer.key(), 4)) {
+        LaunchedAgent.start(folder, home, url(), hub.tokens().oneShot(), signer.key(), 15)) {
       awaitEvent("update-failed", "version 9.9.9+2 failed: what arrived has SHA-256");
 
       offer(LaunchedAgent.release(folder, "9.9.9+3", "exit 1\n", ReleaseKey.generate()));
@@ -112,7 +112,7 @@ final class UpdateIT {
       assertThat(generation()).as("the old version's second start").isEqualTo(2);
 
       offer(LaunchedAgent.release(folder, "9.9.9+5", "exec sleep 600\n", signer));
-      awaitEvent("update-failed", "9.9.9+5 failed: it had not connected to the hub within 4 s.");
+      awaitEvent("update-failed", "9.9.9+5 failed: it had not connected to the hub within 15 s.");
       assertThat(generation()).isEqualTo(3);
       assertThat(agent.current()).isEqualTo("-");
       assertThat(update()).startsWith("version 9.9.9+5 failed: it had not connected");
