@@ -517,16 +517,6 @@ public final class Engine implements AutoCloseable {
       endAll();
       return;
     }
-    boolean interrupted = false;
-    while (running.isAlive()) {
-      try {
-        running.join();
-      } catch (InterruptedException again) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    ThreadEnd.await(running);
   }
 }

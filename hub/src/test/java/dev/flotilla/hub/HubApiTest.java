@@ -162,15 +162,18 @@ final class HubApiTest {
     }
   }
 
+  /** What a page of another site can send without asking first. */
+  private static HttpResponse<String> forged(Hub hub, String path) throws Exception {
+    return send(
+        HttpRequest.newBuilder(hub.address().resolve(path))
+            .header("Origin", "https://evil.example")
+            .POST(BodyPublishers.ofString("{}")));
+  }
+
   @Test
   void anotherSitesPageChangesNothing() throws Exception {
     try (Hub hub = Hub.start(config(false))) {
-      HttpRequest.Builder forged =
-          HttpRequest.newBuilder(hub.address().resolve("/api/tokens"))
-              .header("Origin", "https://evil.example")
-              .POST(BodyPublishers.ofString("{}"));
-
-      assertThat(send(forged).statusCode()).isEqualTo(403);
+      assertThat(forged(hub, "/api/tokens").statusCode()).isEqualTo(403);
       assertThat(json(get(hub, "/api/tokens"))).isEmpty();
     }
   }
@@ -178,12 +181,7 @@ final class HubApiTest {
   @Test
   void anotherSitesPageHasNoWorkDoneWhereNoKeyIsDemanded() throws Exception {
     try (Hub hub = Hub.start(config(false))) {
-      HttpRequest.Builder forged =
-          HttpRequest.newBuilder(hub.address().resolve("/v1/chat/completions"))
-              .header("Origin", "https://evil.example")
-              .POST(BodyPublishers.ofString("{}"));
-
-      HttpResponse<String> reply = send(forged);
+      HttpResponse<String> reply = forged(hub, "/v1/chat/completions");
 
       assertThat(reply.statusCode()).isEqualTo(403);
       assertThat(reply.body()).contains("origin_not_allowed", "flotilla keys create");

@@ -3,7 +3,6 @@ package dev.flotilla.engine.model;
 import dev.flotilla.engine.kernel.LargePages;
 import dev.flotilla.engine.kernel.PackedMatrix;
 import dev.flotilla.engine.kernel.Workers;
-import dev.flotilla.gguf.GgufHeader;
 import dev.flotilla.gguf.GgufRefused;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
@@ -51,13 +50,12 @@ public final class LoadedModel implements AutoCloseable {
    * @throws GgufRefused where the file is no longer what its header says
    */
   @SuppressWarnings("MustBeClosedChecker") // the model closes it; where there is none, this does
-  public static LoadedModel load(GgufHeader header, Workers workers)
+  public static LoadedModel load(ModelOutline outline, Workers workers)
       throws ModelRefused, GgufRefused {
-    ModelShape shape = shape(header);
     Arena arena = Arena.ofShared();
     boolean loaded = false;
-    try (TensorFiles files = new TensorFiles(header, new LargePages(arena), workers)) {
-      LoadedModel model = new LoadedModel(shape, files, arena);
+    try (TensorFiles files = new TensorFiles(outline.header(), new LargePages(arena), workers)) {
+      LoadedModel model = new LoadedModel(outline.shape(), files, arena);
       files.checkAllUsed();
       loaded = true;
       return model;
@@ -71,39 +69,17 @@ public final class LoadedModel implements AutoCloseable {
   /**
    * A model of the same family, heads and types of weights, so small that a step of it takes next
    * to no time: what computes the one computes the other. Its weights mean nothing.
-   *
-   * @throws ModelRefused where {@link #load} would refuse the file
    */
-  @SuppressWarnings("MustBeClosedChecker") // the model closes it; where there is none, this does
-  public static LoadedModel miniature(GgufHeader header) throws ModelRefused {
-    ModelShape shape = shape(header).miniature();
+  @SuppressWarnings("MustBeClosedChecker") // the model closes it
+  public static LoadedModel miniature(ModelOutline outline) throws ModelRefused {
     Arena arena = Arena.ofShared();
-    boolean made = false;
-    try {
-      LoadedModel model = new LoadedModel(shape, new MadeUpWeights(header, arena), arena);
-      made = true;
-      return model;
-    } finally {
-      if (!made) {
-        arena.close();
-      }
-    }
-  }
-
-  static ModelShape shape(GgufHeader header) throws ModelRefused {
-    String word = header.architecture();
-    Architecture architecture =
-        Architectures.named(word)
-            .orElseThrow(() ->
-                new ModelRefused(
-                    "the architecture '%s' is not computed; these are: %s"
-                        .formatted(word.replaceAll("\\p{Cntrl}", "?"), Architectures.words())));
-    return architecture.shape(new Hyperparameters(header));
+    Weights weights = new MadeUpWeights(outline.header(), arena);
+    return new LoadedModel(outline.shape().miniature(), weights, arena);
   }
 
   /** The shape of the cache, with numbers of that type. */
   public KvLayout kvLayout(KvType type) {
-    return new KvLayout(shape.layers().size(), shape.kvHeads(), shape.headSize(), type);
+    return shape.kvLayout(type);
   }
 
   /** Tokens that there are. */

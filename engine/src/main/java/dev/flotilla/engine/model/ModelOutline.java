@@ -7,17 +7,15 @@ import dev.flotilla.gguf.TensorType;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * What a header says of a model before its weights are read.
- *
- * @param contextMax tokens that one sequence may have, by the model's training
- * @param layers layers that have keys and values
- * @param kvHeads heads of keys and values
- * @param headSize numbers of one head
- * @param weightBytes what its matrices take when they are packed
- */
-public record ModelOutline(
-    int contextMax, int layers, int kvHeads, int headSize, long weightBytes) {
+/** What a header says of a model before its weights are read, checked once for all that need it. */
+public final class ModelOutline {
+  private final GgufHeader header;
+  private final ModelShape shape;
+
+  private ModelOutline(GgufHeader header, ModelShape shape) {
+    this.header = header;
+    this.shape = shape;
+  }
 
   /**
    * Reads it.
@@ -25,13 +23,37 @@ public record ModelOutline(
    * @throws ModelRefused where this engine can't compute the model
    */
   public static ModelOutline of(GgufHeader header) throws ModelRefused {
-    ModelShape shape = LoadedModel.shape(header);
-    return new ModelOutline(
-        shape.contextMax(),
-        shape.layers().size(),
-        shape.kvHeads(),
-        shape.headSize(),
-        header.tensors().stream().mapToLong(ModelOutline::packedBytes).sum());
+    String word = header.architecture();
+    Architecture architecture =
+        Architectures.named(word)
+            .orElseThrow(() ->
+                new ModelRefused(
+                    "the architecture '%s' is not computed; these are: %s"
+                        .formatted(word.replaceAll("\\p{Cntrl}", "?"), Architectures.words())));
+    return new ModelOutline(header, architecture.shape(new Hyperparameters(header)));
+  }
+
+  GgufHeader header() {
+    return header;
+  }
+
+  ModelShape shape() {
+    return shape;
+  }
+
+  /** Tokens that one sequence may have, by the model's training. */
+  public int contextMax() {
+    return shape.contextMax();
+  }
+
+  /** The shape of the cache, with numbers of that type. */
+  public KvLayout kvLayout(KvType type) {
+    return shape.kvLayout(type);
+  }
+
+  /** What the model's matrices take when they are packed. */
+  public long weightBytes() {
+    return header.tensors().stream().mapToLong(ModelOutline::packedBytes).sum();
   }
 
   /** Nothing for a vector, nor for what no model is computed with. */
@@ -44,10 +66,5 @@ public record ModelOutline(
       return 0;
     }
     return PackedMatrix.bytes(type.get(), dims.get(1).intValue(), dims.get(0).intValue());
-  }
-
-  /** The shape of the cache, with numbers of that type. */
-  public KvLayout kvLayout(KvType type) {
-    return new KvLayout(layers, kvHeads, headSize, type);
   }
 }

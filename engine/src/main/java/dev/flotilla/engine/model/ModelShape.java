@@ -84,6 +84,10 @@ record ModelShape(
         layers.subList(0, Math.min(LAYER_KINDS, layers.size())));
   }
 
+  KvLayout kvLayout(KvType type) {
+    return new KvLayout(layers.size(), kvHeads, headSize, type);
+  }
+
   int groupHeads() {
     return heads / kvHeads;
   }

@@ -118,11 +118,16 @@ public final class Transformer implements ModelRunner, AutoCloseable {
   }
 
   /**
-   * Has steps go through the first layers alone, at most all: what they make is nothing, and they
-   * do all that whole steps do, with the same buffers, in a part of the time.
+   * Has steps go through the first layers alone, among which all kinds are: what they make is
+   * nothing, and they do all that whole steps do, with the same buffers, in a part of the time.
    */
-  public void runFirst(int layers) {
-    layersRun = Math.min(layers, layout.layers());
+  public void runFirstOfAllKinds() {
+    layersRun = Math.min(ModelShape.LAYER_KINDS, layout.layers());
+  }
+
+  /** Has steps go through all layers, as they do at first. */
+  public void runAll() {
+    layersRun = layout.layers();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.flotilla.engine.start;
 
+import dev.flotilla.engine.ThreadEnd;
 import dev.flotilla.engine.kernel.KvPages;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -39,22 +40,7 @@ final class CacheTouch implements AutoCloseable {
   /** Waits until all of it is taken. */
   void await() {
     for (Thread thread : threads) {
-      join(thread);
-    }
-  }
-
-  /** Waits for the end of a thread, also where this one is told to give up. */
-  static void join(Thread thread) {
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException later) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
+      ThreadEnd.await(thread);
     }
   }
 

@@ -24,12 +24,10 @@ import java.util.Optional;
  * the same buffers and the same code. What they leave in the cache nobody reads.
  */
 final class DryRun {
-  private static final int LAYERS = 6;
-
   /** Steps of answers in each slot, in some, and alone: each has kernels of its own. */
   private static final int SHAPES = 4;
 
-  private static final int SOME = 4;
+  static final int SOME = 4;
 
   /** Tokens of an answer and of its prompt. */
   private static final int ANSWER_TOKENS = 32;
@@ -65,7 +63,7 @@ final class DryRun {
 
   /** Runs the steps. */
   void run() {
-    runner.runFirst(LAYERS);
+    runner.runFirstOfAllKinds();
     run(sequences, 0, rowsEach);
     for (int i = 0; i < SHAPES; i++) {
       run(sequences, rowsEach - 1, 1);
@@ -74,7 +72,7 @@ final class DryRun {
     }
     answer(Sampling.GREEDY);
     answer(DRAWN);
-    runner.runFirst(Integer.MAX_VALUE);
+    runner.runAll();
   }
 
   /** One short answer, from the schedule to the chosen tokens. */

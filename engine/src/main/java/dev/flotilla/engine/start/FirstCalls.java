@@ -1,13 +1,14 @@
 package dev.flotilla.engine.start;
 
+import dev.flotilla.engine.ThreadEnd;
 import dev.flotilla.engine.kernel.Workers;
 import dev.flotilla.engine.model.KvType;
 import dev.flotilla.engine.model.LoadedModel;
+import dev.flotilla.engine.model.ModelOutline;
 import dev.flotilla.engine.model.ModelRefused;
 import dev.flotilla.engine.model.Transformer;
 import dev.flotilla.engine.sample.Sampling;
 import dev.flotilla.engine.schedule.ScheduleLimits;
-import dev.flotilla.gguf.GgufHeader;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +28,6 @@ final class FirstCalls implements AutoCloseable {
   private static final int STEPS = 6;
 
   private static final ScheduleLimits LIMITS = new ScheduleLimits(64, 8, 1);
-  private static final int SOME = 4;
 
   /** Behind so many tokens attention goes through more than one stretch of pages. */
   private static final int BEFORE = 120;
@@ -50,10 +50,10 @@ final class FirstCalls implements AutoCloseable {
   /**
    * Begins.
    *
-   * @throws ModelRefused where the header is that of a model that can't be computed
+   * @throws ModelRefused where the model can't be computed
    */
-  static FirstCalls start(GgufHeader header, KvType kvType) throws ModelRefused {
-    FirstCalls calls = new FirstCalls(LoadedModel.miniature(header), kvType);
+  static FirstCalls start(ModelOutline outline, KvType kvType) throws ModelRefused {
+    FirstCalls calls = new FirstCalls(LoadedModel.miniature(outline), kvType);
     calls.thread.start();
     return calls;
   }
@@ -65,7 +65,7 @@ final class FirstCalls implements AutoCloseable {
       DryRun steps = new DryRun(runner, LIMITS);
       repeat(() -> steps.run(1, BEFORE, 1));
       repeat(() -> steps.run(LIMITS.sequencesMax(), 0, LIMITS.rowsMax() / LIMITS.sequencesMax()));
-      repeat(() -> steps.run(SOME, BEFORE, 1));
+      repeat(() -> steps.run(DryRun.SOME, BEFORE, 1));
       if (!stopped) {
         steps.answer(Sampling.GREEDY);
         steps.answer(DryRun.DRAWN);
@@ -83,7 +83,7 @@ final class FirstCalls implements AutoCloseable {
 
   /** Waits until all is compiled. */
   void await() {
-    CacheTouch.join(thread);
+    ThreadEnd.await(thread);
     Throwable failed = failure;
     if (failed != null) {
       throw new IllegalStateException("the first calls failed", failed);
@@ -93,6 +93,6 @@ final class FirstCalls implements AutoCloseable {
   @Override
   public void close() {
     stopped = true;
-    CacheTouch.join(thread);
+    ThreadEnd.await(thread);
   }
 }

@@ -148,7 +148,8 @@ class BadModelsTest {
     copyTensors(file, shorter);
     Path wrong = shorter.write(folder.resolve("wrong.gguf"));
     try (Workers workers = new Workers(1)) {
-      assertThatThrownBy(() -> LoadedModel.load(GgufHeader.read(wrong), workers).close())
+      assertThatThrownBy(
+              () -> LoadedModel.load(ModelOutline.of(GgufHeader.read(wrong)), workers).close())
           .isInstanceOf(ModelRefused.class)
           .hasMessageContaining("2 tokens")
           .hasMessageContaining("49152");
@@ -160,9 +161,9 @@ class BadModelsTest {
     // in the order of a start: cache and miniature are made before the weights are read
     try (KvCache cache =
             new KvCache(ModelOutline.of(GgufHeader.read(file)).kvLayout(KvType.F16), 2);
-        LoadedModel miniature = LoadedModel.miniature(GgufHeader.read(file));
+        LoadedModel miniature = LoadedModel.miniature(ModelOutline.of(GgufHeader.read(file)));
         Transformer first = new Transformer(miniature, KvType.F16, 2, 8, workers);
-        LoadedModel model = LoadedModel.load(GgufHeader.read(file), workers);
+        LoadedModel model = LoadedModel.load(ModelOutline.of(GgufHeader.read(file)), workers);
         Transformer runner = new Transformer(model, KvType.F16, 2, 8, workers)) {
       assertThat(cache.pages().bytes()).isEqualTo(runner.pages().bytes());
       new Conversation(first).say(List.of(1, 2, 3));

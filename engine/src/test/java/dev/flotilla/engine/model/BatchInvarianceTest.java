@@ -28,7 +28,8 @@ class BatchInvarianceTest {
   @EnumSource(KvType.class)
   void aloneInChunksAndBesideOthers(KvType type) throws Exception {
     try (Workers workers = new Workers(2);
-        LoadedModel model = LoadedModel.load(GgufHeader.read(SmallModel.gguf()), workers);
+        LoadedModel model =
+            LoadedModel.load(ModelOutline.of(GgufHeader.read(SmallModel.gguf())), workers);
         Transformer runner = new Transformer(model, type, 12, 64, workers)) {
       float[] whole = new Conversation(runner).say(TEXT).clone();
 
@@ -60,7 +61,8 @@ class BatchInvarianceTest {
   @Test
   void aVectorIsTheSameInChunksAndBesideAnswers() throws Exception {
     try (Workers workers = new Workers(2);
-        LoadedModel model = LoadedModel.load(GgufHeader.read(SmallModel.gguf()), workers);
+        LoadedModel model =
+            LoadedModel.load(ModelOutline.of(GgufHeader.read(SmallModel.gguf())), workers);
         Transformer runner = new Transformer(model, KvType.F16, 12, 64, workers)) {
       PackedStep step = new PackedStep(64, 3, 4);
       Logits logits = new Logits(3, runner.vocabulary());
@@ -102,7 +104,8 @@ class BatchInvarianceTest {
   void aStepAllocatesNothing() throws Exception {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     try (Workers workers = new Workers(1);
-        LoadedModel model = LoadedModel.load(GgufHeader.read(SmallModel.gguf()), workers);
+        LoadedModel model =
+            LoadedModel.load(ModelOutline.of(GgufHeader.read(SmallModel.gguf())), workers);
         Transformer runner = new Transformer(model, KvType.F16, 4, 32, workers)) {
       PackedStep step = new PackedStep(32, 1, 4);
       Logits logits = new Logits(1, runner.vocabulary());

@@ -23,8 +23,8 @@ class MiniatureTest {
     Path file = RandomModel.small(family, folder.resolve("m.gguf"), 9, RandomBlocks.Q4_K);
     GgufHeader header = GgufHeader.read(file);
     try (Workers workers = new Workers(1);
-        LoadedModel model = LoadedModel.load(header, workers);
-        LoadedModel miniature = LoadedModel.miniature(header);
+        LoadedModel model = LoadedModel.load(ModelOutline.of(header), workers);
+        LoadedModel miniature = LoadedModel.miniature(ModelOutline.of(header));
         Transformer runner = new Transformer(miniature, KvType.F16, 8, 8, workers)) {
       float[] logits = new Conversation(runner).say(List.of(1, 2, 3));
 

@@ -46,7 +46,7 @@ record Parity(int tokens, int wrongChoices, double mean, double largest) {
     Sum sum = new Sum();
     try (LlamaReference reference = new LlamaReference(file, "--flash-attn", "off");
         Workers workers = new Workers(1);
-        LoadedModel model = LoadedModel.load(GgufHeader.read(file), workers);
+        LoadedModel model = LoadedModel.load(ModelOutline.of(GgufHeader.read(file)), workers);
         Transformer runner = new Transformer(model, KvType.F16, 16, 32, workers)) {
       for (String prompt : PROMPTS) {
         List<Integer> tokens = reference.tokens(prompt);
@@ -70,8 +70,9 @@ record Parity(int tokens, int wrongChoices, double mean, double largest) {
     Sum sum = new Sum();
     Tokenizer tokenizer = Tokenizer.of(GgufHeader.read(file));
     try (Workers workers = new Workers(1);
-        LoadedModel model = LoadedModel.load(GgufHeader.read(file), workers);
-        LoadedModel otherModel = LoadedModel.load(GgufHeader.read(other), workers);
+        LoadedModel model = LoadedModel.load(ModelOutline.of(GgufHeader.read(file)), workers);
+        LoadedModel otherModel =
+            LoadedModel.load(ModelOutline.of(GgufHeader.read(other)), workers);
         Transformer runner = new Transformer(model, KvType.F16, 16, 32, workers);
         Transformer otherRunner = new Transformer(otherModel, KvType.F16, 16, 32, workers)) {
       for (String prompt : PROMPTS.subList(0, FEW)) {

@@ -60,7 +60,7 @@ class VectorParityTest {
     double worst = 1;
     try (LlamaReference reference = new LlamaReference(file, "--embeddings", "--pooling", word);
         Workers workers = new Workers(1);
-        LoadedModel model = LoadedModel.load(GgufHeader.read(file), workers);
+        LoadedModel model = LoadedModel.load(ModelOutline.of(GgufHeader.read(file)), workers);
         Transformer runner = new Transformer(model, KvType.F16, 40, 64, workers);
         Engine engine = new Engine(runner, new ScheduleLimits(64, 2, 2), 512, System::nanoTime)) {
       for (String text : TEXTS) {

@@ -6,6 +6,7 @@ import dev.flotilla.engine.Engine;
 import dev.flotilla.engine.kernel.Workers;
 import dev.flotilla.engine.model.KvType;
 import dev.flotilla.engine.model.LoadedModel;
+import dev.flotilla.engine.model.ModelOutline;
 import dev.flotilla.engine.model.Transformer;
 import dev.flotilla.engine.schedule.ScheduleLimits;
 import dev.flotilla.gguf.GgufHeader;
@@ -107,7 +108,7 @@ final class ServedAlone implements AutoCloseable {
             ServeLimits.DEFAULT);
     ScheduleLimits limits = new ScheduleLimits(ROWS, 8, 32);
     try (Workers workers = new Workers(2);
-        LoadedModel model = LoadedModel.load(header, workers);
+        LoadedModel model = LoadedModel.load(ModelOutline.of(header), workers);
         Transformer runner = new Transformer(model, KvType.F16, BLOCKS, ROWS, workers);
         Engine engine = new Engine(runner, limits, CONTEXT, System::nanoTime).start();
         EngineServer server =

@@ -5,6 +5,7 @@ import dev.flotilla.engine.model.KvLayout;
 import dev.flotilla.engine.model.KvType;
 import dev.flotilla.engine.model.LoadedModel;
 import dev.flotilla.engine.model.Logits;
+import dev.flotilla.engine.model.ModelOutline;
 import dev.flotilla.engine.model.PackedStep;
 import dev.flotilla.engine.model.StepClock;
 import dev.flotilla.engine.model.StepClock.Part;
@@ -53,7 +54,7 @@ final class StepSpeed {
     ThreadMXBean bean = ManagementFactory.getThreadMXBean();
     LongSupplier cpu = bean::getCurrentThreadCpuTime;
     try (Workers workers = new Workers(threads);
-        LoadedModel model = LoadedModel.load(GgufHeader.read(file), workers)) {
+        LoadedModel model = LoadedModel.load(ModelOutline.of(GgufHeader.read(file)), workers)) {
       int depthMax = Math.min(4096, model.contextMax() - CHUNK);
       int blocks = 8 * KvLayout.blocksFor(depthMax + CHUNK);
       try (Transformer runner = new Transformer(model, KvType.F16, blocks, CHUNK, workers)) {

@@ -23,7 +23,7 @@ record ApiCall(ServerRequest request, String by) {
   private static final int FILE_BYTES_MAX = 1 << 20;
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
-  static String header(ServerRequest request, HeaderName name) {
+  private static String header(ServerRequest request, HeaderName name) {
     return request.headers().first(name).orElse("");
   }
 

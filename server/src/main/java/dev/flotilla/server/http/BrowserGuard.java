@@ -27,7 +27,7 @@ public final class BrowserGuard {
 
   private final String refusedHost;
   private final String refusedPage;
-  private final String server;
+  private final String refusedChange;
   private final Set<String> knownHosts = new HashSet<>();
   private final boolean hostMatters;
 
@@ -88,7 +88,7 @@ public final class BrowserGuard {
    */
   public BrowserGuard(
       String server, String remedy, String listenHost, String machineName, boolean keysDemanded) {
-    this.server = server;
+    refusedChange = "A page of another site may not change anything on this " + server + ".";
     refusedHost =
         "This "
             + server
@@ -119,15 +119,7 @@ public final class BrowserGuard {
 
   /** Why a request for the server's own state is refused, or nothing. */
   public Optional<ApiError> refusal(Source source) {
-    if (hostMatters && !isKnown(hostName(source.host()))) {
-      return refused("host_not_allowed", refusedHost);
-    }
-    if (source.changes() && source.isForeign()) {
-      return refused(
-          "origin_not_allowed",
-          "A page of another site may not change anything on this " + server + ".");
-    }
-    return Optional.empty();
+    return refusal(source, source.isForeign(), refusedChange);
   }
 
   /**
@@ -136,16 +128,18 @@ public final class BrowserGuard {
    * editors, may ask as a command line may; a browser gives no web page their {@code Origin}.
    */
   public Optional<ApiError> refusalOfUse(Source source) {
-    if (!hostMatters) {
-      return Optional.empty();
-    }
-    if (!isKnown(hostName(source.host()))) {
+    return hostMatters
+        ? refusal(source, source.isForeign() && !source.isInstalled(), refusedPage)
+        : Optional.empty();
+  }
+
+  private Optional<ApiError> refusal(Source source, boolean foreign, String refusedForeign) {
+    if (hostMatters && !isKnown(hostName(source.host()))) {
       return refused("host_not_allowed", refusedHost);
     }
-    if (source.changes() && source.isForeign() && !source.isInstalled()) {
-      return refused("origin_not_allowed", refusedPage);
-    }
-    return Optional.empty();
+    return source.changes() && foreign
+        ? refused("origin_not_allowed", refusedForeign)
+        : Optional.empty();
   }
 
   private static Optional<ApiError> refused(String code, String message) {

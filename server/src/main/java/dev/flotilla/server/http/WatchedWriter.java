@@ -38,7 +38,7 @@ final class WatchedWriter implements DataWriter {
 
   @Override
   public void flush() {
-    watched(() -> socket.flush());
+    watched(socket::flush);
   }
 
   @Override
